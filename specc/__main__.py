@@ -1,0 +1,7 @@
+"""`python -m specc`"""
+
+import sys
+
+from specc.faces.cli import main
+
+sys.exit(main())

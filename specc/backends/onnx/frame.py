@@ -1,0 +1,206 @@
+"""What the frame gives to components: sizes, positions, masks, each made once when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from specc.backends.onnx.builder import Builder, Value
+from specc.ir.node import Component
+
+
+@dataclass(slots=True)
+class Call:
+    """What a sublayer's lowering gets besides x. `past` is None where nothing is kept; `present` is filled by the sublayer."""
+
+    frame: Frame
+    position: Component | None = None
+    tables: tuple[Value, ...] | None = None
+    mask: Value | None = None
+    past: dict[str, Value] | None = None
+    present: dict[str, Value] = field(default_factory=dict)
+
+
+class Frame:
+    """The values of one call that no component owns. B batch, T new tokens, S all tokens, N = B * T."""
+
+    def __init__(self, g: Builder, causal: bool) -> None:
+        self.g = g
+        self.causal = causal
+        self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
+        self._masks: dict[tuple, Value] = {}
+        self._tables: dict[tuple, tuple[Value, ...] | None] = {}
+        self._shapes: dict[int, Value] = {}
+
+    # ---- inputs
+
+    def given(self, name: str, shape: tuple[int | str, ...] = ("batch", "sequence"), dtype: str = "int64") -> Value:
+        """An input of the graph."""
+        self.inputs.setdefault(name, (dtype, shape))
+        return name
+
+    def token_ids(self) -> Value:
+        """-> [N]"""
+        return self._once("token_ids", lambda: self.g.reshape(self.given("input_ids"), (-1,)))
+
+    @cached_property
+    def attention_mask(self) -> Value:
+        """[B, S], 1 for a real token."""
+        return self.given("attention_mask", ("batch", "total_sequence" if self.causal else "sequence"))
+
+    def _once(self, name: str, make) -> Value:
+        known = self.__dict__.setdefault("_made", {})
+        if name not in known:
+            with self.g.outside():
+                known[name] = make()
+        return known[name]
+
+    # ---- sizes
+
+    @property
+    def batch_and_new(self) -> Value:
+        """-> [2]: B, T"""
+        return self._once("batch_and_new", lambda: self.g.op("Shape", self.given("input_ids")))
+
+    @property
+    def new(self) -> Value:
+        """-> scalar T"""
+        return self._once("new", lambda: self.g.op("Gather", self.batch_and_new, self.g.integer(1)))
+
+    @property
+    def total(self) -> Value:
+        """-> scalar S"""
+        if not self.causal:
+            return self.new
+        return self._once("total", lambda: self.g.op("Gather", self.g.op("Shape", self.attention_mask), self.g.integer(1)))
+
+    def sequences(self, x: Value) -> Value:
+        """x [N, C] -> [B, T, C]"""
+        shape = self._once("rows", lambda: self.g.op("Concat", self.batch_and_new, self.g.constant([-1], "int64"), axis=0))
+        return self.g.op("Reshape", x, shape)
+
+    # ---- positions and indices
+
+    @property
+    def positions(self) -> Value:
+        """[B, T]: real tokens before each new one in a causal stack, columns in a bidirectional one."""
+        if self.causal:
+            return self.given("position_ids")
+        return self._once("positions", lambda: self.g.op("Expand", self.query, self.batch_and_new))
+
+    def flat_positions(self) -> Value:
+        """-> [N]"""
+        return self._once("flat_positions", lambda: self.g.reshape(self.positions, (-1,)))
+
+    def position_column(self) -> Value:
+        """-> [B, T, 1] in float32, clamped to 0"""
+
+        def make() -> Value:
+            position = self.g.op("Cast", self.positions, to="float32")
+            return self.g.op("Unsqueeze", position, self.g.constant([2], "int64"))
+
+        return self._once("position_column", make)
+
+    @property
+    def query(self) -> Value:
+        """-> [T]: the column of each new token, counted from the start of the cache"""
+
+        def make() -> Value:
+            first = self.g.op("Sub", self.total, self.new) if self.causal else self.g.integer(0)
+            return self.g.op("Range", first, self.total, self.g.integer(1))
+
+        return self._once("query", make)
+
+    @property
+    def query_column(self) -> Value:
+        """-> [T, 1]"""
+        return self._once("query_column", lambda: self.g.reshape(self.query, (-1, 1)))
+
+    @property
+    def key_row(self) -> Value:
+        """-> [1, S]"""
+
+        def make() -> Value:
+            return self.g.reshape(self.g.op("Range", self.g.integer(0), self.total, self.g.integer(1)), (1, -1))
+
+        return self._once("key_row", make)
+
+    @property
+    def valid(self) -> Value:
+        """-> bool [B, 1, 1, S]"""
+
+        def make() -> Value:
+            real = self.g.op("Cast", self.attention_mask, to="bool")
+            return self.g.op("Unsqueeze", real, self.g.constant([1, 2], "int64"))
+
+        return self._once("valid", make)
+
+    @property
+    def key_positions(self) -> Value:
+        """-> [B, S]: real tokens before each key"""
+
+        def make() -> Value:
+            count = self.g.op("CumSum", self.attention_mask, self.g.integer(1))
+            return self.g.op("Max", self.g.op("Sub", count, self.g.integer(1)), self.g.integer(0))
+
+        return self._once("key_positions", make)
+
+    # ---- shared by layers
+
+    def tables(self, position: Component, width: int):
+        """A position scheme's tables, once for all layers that share the scheme and the head width."""
+        key = (position, width)
+        if key not in self._tables:
+            with self.g.outside():
+                self._tables[key] = position.tables(self.g, self, width)
+        return self._tables[key]
+
+    def mask(self, mask: Component, position: Component, heads: int) -> Value:
+        """What attention is to see and add: bool [B, 1, T, S], or float [B, H, T, S] where the scheme adds a bias."""
+        with self.g.outside():
+            if mask not in self._masks:
+                self._masks[mask] = self._visible(mask)
+            key = (mask, position, heads)
+            if key not in self._masks:
+                bias = position.bias(self.g, self, heads)
+                self._masks[key] = self._masks[mask] if bias is None else self._biased(self._masks[mask], bias)
+        return self._masks[key]
+
+    def _visible(self, mask: Component) -> Value:
+        visible = mask.visible(self.g, self.query_column, self.key_row)
+        if visible is not None:
+            return self.g.op("And", visible, self.valid)
+        extents = [self.batch_and_new, self.g.constant([1], "int64"), self.g.reshape(self.total, (1,))]
+        batch = self.g.op("Slice", self.batch_and_new, self.g.constant([0], "int64"), self.g.constant([1], "int64"))
+        new = self.g.op("Slice", self.batch_and_new, self.g.constant([1], "int64"), self.g.constant([2], "int64"))
+        shape = self.g.op("Concat", batch, extents[1], new, extents[2], axis=0)
+        return self.g.op("Expand", self.valid, shape)  # ONNX Runtime wants the mask's last two extents spelt out
+
+    def _biased(self, visible: Value, bias: Value) -> Value:
+        hidden = self.g.cast(self.g.constant(float("-inf"), "float32"))
+        return self.g.op("Where", visible, bias, hidden)
+
+    # ---- one vector per sequence
+
+    def first(self, x: Value) -> Value:
+        """x [B, T, C] -> [B, C]: the first token's"""
+        return self.g.op("Gather", x, self.g.integer(0), axis=1)
+
+    def last(self, x: Value) -> Value:
+        """x [B, T, C] -> [B, C]: the last real token's"""
+        g = self.g
+        real = g.op("Mul", self.attention_mask, g.op("Add", self.key_row, g.integer(1)))  # [B, S], 0 where padded
+        column = g.op("ReduceMax", real, g.constant([1], "int64"), keepdims=1)  # [B, 1]
+        past = g.op("Sub", self.total, self.new)
+        column = g.op("Max", g.op("Sub", g.op("Sub", column, g.integer(1)), past), g.integer(0))
+        rows = g.op("GatherND", x, column, batch_dims=1)  # [B, C]
+        return rows
+
+    def mean(self, x: Value) -> Value:
+        """x [B, T, C] -> [B, C]: the mean over real tokens"""
+        g = self.g
+        real = g.op("Cast", self.attention_mask, to=g.compute)
+        weight = g.op("Unsqueeze", real, g.constant([2], "int64"))  # [B, T, 1]
+        total = g.op("ReduceSum", g.op("Mul", x, weight), g.constant([1], "int64"), keepdims=0)
+        count = g.op("ReduceSum", weight, g.constant([1], "int64"), keepdims=0)  # [B, 1]
+        return g.op("Div", total, g.op("Max", count, g.number(1.0)))

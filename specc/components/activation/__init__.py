@@ -1,0 +1,14 @@
+"""Elementwise non-linearities.
+
+An activation offers `lower(g, x)`; its template prints one expression.
+"""
+
+MEMBERS = {
+    "gelu": "gelu:Gelu",
+    "gelu_tanh": "gelu_tanh:GeluTanh",
+    "quick_gelu": "quick_gelu:QuickGelu",
+    "relu": "relu:Relu",
+    "relu2": "relu2:SquaredRelu",
+    "silu": "silu:Silu",
+    "tanh": "tanh:Tanh",
+}

@@ -1,0 +1,17 @@
+"""Hyperbolic tangent."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from specc.ir.node import Component
+
+
+class Tanh(Component):
+    """tanh(x)"""
+
+    axis: ClassVar[str] = "activation"
+    kind: Literal["tanh"] = "tanh"
+
+    def lower(self, g, x):
+        return g.op("Tanh", x)

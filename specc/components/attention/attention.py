@@ -1,0 +1,119 @@
+"""Scaled dot-product attention with many heads (Vaswani et al., 2017, section 3.2, https://arxiv.org/abs/1706.03762).
+
+Fewer key-value heads than query heads make it grouped-query attention (Ainslie et al., 2023,
+https://arxiv.org/abs/2305.13245), one of them multi-query attention (Shazeer, 2019, https://arxiv.org/abs/1911.02150).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from specc.components.registry import slot
+from specc.ir.node import Component, Dims, Finding, Parameter, State, linear, structural, under
+
+ROLES = ("q", "k", "v", "o")
+
+
+class Attention(Component):
+    """softmax(scale * q k^T) v, head by head, between linear maps q, k, v and o.
+
+    bias: true, false, or the roles that have one. scale defaults to head_dim^-0.5. softcap s turns each scaled score x into
+    s * tanh(x / s) (Gemma 2, https://arxiv.org/abs/2408.00118). qk_norm normalises queries and keys before the position
+    scheme turns them: over each head's channels with one weight for all heads (head), with a weight per head (each_head),
+    or over the whole width at once (width).
+    """
+
+    axis: ClassVar[str] = "attention"
+    kind: Literal["attention"] = "attention"
+    heads: int = Field(gt=0)
+    kv_heads: int = Field(gt=0)
+    head_dim: int = Field(gt=0)
+    bias: tuple[Literal["q", "k", "v", "o"], ...] = structural(())
+    scale: float
+    softcap: float | None = Field(default=None, gt=0)
+    qk_norm: slot("norm", optional=True) = None
+    qk_norm_over: Literal["head", "each_head", "width"] = structural("head")
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        filled = dict(given)
+        heads = given.get("heads")
+        if isinstance(given.get("bias"), bool):
+            filled["bias"] = ROLES if given["bias"] else ()
+        if isinstance(heads, int) and heads > 0:
+            filled.setdefault("kv_heads", heads)
+            if dims.dim % heads == 0:
+                filled.setdefault("head_dim", dims.dim // heads)
+        if isinstance(filled.get("head_dim"), int) and filled["head_dim"] > 0:
+            filled.setdefault("scale", filled["head_dim"] ** -0.5)
+        return filled
+
+    @classmethod
+    def missing(cls, name: str, given: dict[str, Any], dims: Dims) -> Finding | None:
+        """Why a derived default could not be derived."""
+        if name in ("head_dim", "scale") and isinstance(given.get("heads"), int) and given["heads"] > 0 and dims.dim % given["heads"]:
+            message = f"width {dims.dim} is not a multiple of {given['heads']} heads"
+            return Finding("heads", "SHP001", message, "state `head_dim:` to choose a head width of its own")
+        return None
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        if self.heads % self.kv_heads:
+            yield Finding("kv_heads", "SHP003", f"{self.heads} query heads cannot share {self.kv_heads} key-value heads evenly")
+        if self.qk_norm is None and self.qk_norm_over != "head":
+            yield Finding("qk_norm_over", "TYP005", "qk_norm_over is set, and there is no qk_norm for it to shape")
+
+    @property
+    def q_width(self) -> int:
+        return self.heads * self.head_dim
+
+    @property
+    def kv_width(self) -> int:
+        return self.kv_heads * self.head_dim
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        found = linear("q", dims.dim, self.q_width, "q" in self.bias)
+        found += linear("k", dims.dim, self.kv_width, "k" in self.bias)
+        found += linear("v", dims.dim, self.kv_width, "v" in self.bias)
+        found += linear("o", self.q_width, dims.dim, "o" in self.bias)
+        if self.qk_norm is not None:
+            found += under("q_norm", self.qk_norm.over(*self._norm_shape(self.heads)))
+            found += under("k_norm", self.qk_norm.over(*self._norm_shape(self.kv_heads)))
+        return found
+
+    def _norm_shape(self, heads: int) -> tuple[int, ...]:
+        shapes = {"head": (self.head_dim,), "each_head": (heads, self.head_dim), "width": (heads * self.head_dim,)}
+        return shapes[self.qk_norm_over]
+
+    def state(self, dims: Dims) -> tuple[State, ...]:
+        return tuple(State(name, ("B", self.kv_heads, "S", self.head_dim)) for name in ("key", "value"))
+
+    def flops(self, dims: Dims, context: float) -> int:
+        return super().flops(dims, context) + round(4 * self.q_width * context)
+
+    def lower(self, g, x, call):
+        """x [N, C] -> [N, C]"""
+        q, k, v = g.linears(x, ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
+        if self.qk_norm is not None:
+            q, k = self._normalised(g, q, self.heads, "q_norm"), self._normalised(g, k, self.kv_heads, "k_norm")
+        q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
+        q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
+        options = dict(q_num_heads=self.heads, kv_num_heads=self.kv_heads, scale=self.scale)
+        if self.softcap is not None:
+            options["softcap"] = self.softcap
+        if call.past is None:
+            out = g.op("Attention", q, k, v, call.mask, **options)
+        else:
+            out, key, value = g.ops("Attention", q, k, v, call.mask, call.past["key"], call.past["value"], outputs=3, **options)
+            call.present |= {"key": key, "value": value}
+        return g.linear(g.reshape(out, (-1, self.q_width)), "o")
+
+    def _normalised(self, g, x, heads: int, name: str):
+        """x [N, heads*D] -> the same"""
+        with g.scope(name):
+            if self.qk_norm_over == "width":
+                return self.qk_norm.lower(g, x)
+            x = self.qk_norm.lower(g, g.reshape(x, (-1, heads, self.head_dim)))
+        return g.reshape(x, (-1, heads * self.head_dim))

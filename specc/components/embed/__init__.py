@@ -1,0 +1,13 @@
+"""What makes the first hidden state out of the inputs: parts that the model's `embed` formula combines.
+
+A part offers `width_out(width, dims)`, the width of what it makes from inputs of this width (None for a source), and
+`lower(g, call, x)`: -> [N, width], x None for a source.
+"""
+
+MEMBERS = {
+    "learned_position": "learned_position:LearnedPosition",
+    "project": "project:Project",
+    "segments": "segments:Segments",
+    "sinusoidal_position": "sinusoidal_position:SinusoidalPosition",
+    "tokens": "tokens:Tokens",
+}

@@ -1,0 +1,45 @@
+"""Token embedding (Vaswani et al., 2017, section 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from specc.components.embed.base import Part
+from specc.ir.node import Dims, Finding, Input, Parameter
+
+
+class Tokens(Part):
+    """The row of the table that the token id names, times `scale`."""
+
+    kind: Literal["tokens"] = "tokens"
+    vocab: int
+    scale: float = 1.0
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        filled = super().complete(given, dims)
+        if dims.vocab is not None:
+            filled.setdefault("vocab", dims.vocab)
+        return filled
+
+    @classmethod
+    def missing(cls, name: str, given: dict[str, Any], dims: Dims) -> Finding | None:
+        if name == "vocab":
+            return Finding("vocab", "VAL003", "tokens need `vocab`, and the model does not state it", "add `vocab = ...` to the model")
+        return None
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        if self.scale == 0:
+            yield Finding("scale", "VAL004", "a scale of 0 makes every embedding zero")
+
+    def inputs(self) -> tuple[Input, ...]:
+        return (Input("input_ids", ("B", "T")),)
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        return (Parameter("weight", (self.vocab, self.width)),)
+
+    def lower(self, g, call, x=None):
+        """-> [N, width]"""
+        rows = g.op("Gather", g.parameter("weight"), call.frame.token_ids())
+        return rows if self.scale == 1 else g.op("Mul", rows, g.number(self.scale))

@@ -1,0 +1,29 @@
+"""The gated feed-forward network: GLU variants (Shazeer, 2020, https://arxiv.org/abs/2002.05202)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from specc.components.registry import slot
+from specc.ir.node import Component, Dims, Parameter, linear, structural
+
+
+class Gated(Component):
+    """down(activation(gate(x)) * up(x)); silu makes it SwiGLU, gelu GEGLU."""
+
+    axis: ClassVar[str] = "ffn"
+    kind: Literal["gated"] = "gated"
+    hidden: int = Field(gt=0)
+    activation: slot("activation")
+    bias: bool = structural(False)
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        into = linear("gate", dims.dim, self.hidden, self.bias) + linear("up", dims.dim, self.hidden, self.bias)
+        return into + linear("down", self.hidden, dims.dim, self.bias)
+
+    def lower(self, g, x, call=None):
+        """x [N, C] -> [N, C]"""
+        gate, up = g.linears(x, ("gate", "up"))
+        return g.linear(g.op("Mul", self.activation.lower(g, gate), up), "down")

@@ -1,0 +1,27 @@
+"""The two-layer feed-forward network (Vaswani et al., 2017, section 3.3, https://arxiv.org/abs/1706.03762)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from specc.components.registry import slot
+from specc.ir.node import Component, Dims, Parameter, linear, structural
+
+
+class MLP(Component):
+    """down(activation(up(x)))"""
+
+    axis: ClassVar[str] = "ffn"
+    kind: Literal["mlp"] = "mlp"
+    hidden: int = Field(gt=0)
+    activation: slot("activation")
+    bias: bool = structural(False)
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias)
+
+    def lower(self, g, x, call=None):
+        """x [N, C] -> [N, C]"""
+        return g.linear(self.activation.lower(g, g.linear(x, "up")), "down")

@@ -1,0 +1,14 @@
+"""What is read off the last hidden state.
+
+A head offers `lower(g, x, call)`: x [N, C] -> the named outputs of the graph; `outputs` names them; `tied` (where a head
+has it) says that its matrix is the token table.
+"""
+
+MEMBERS = {
+    "classify": "classify:Classify",
+    "classify_tokens": "classify_tokens:ClassifyTokens",
+    "hidden": "hidden:Hidden",
+    "lm": "lm:LanguageModel",
+    "mlm": "mlm:MaskedLanguageModel",
+    "pooled": "pooled:Pooled",
+}

@@ -1,0 +1,28 @@
+"""Classification of every token (Devlin et al., 2018, section 4, named-entity recognition)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from specc.components.head.base import Head
+from specc.ir.node import Dims, Parameter, linear, structural
+
+
+class ClassifyTokens(Head):
+    """A linear map from each token's hidden state to the classes."""
+
+    kind: Literal["classify_tokens"] = "classify_tokens"
+    first: ClassVar[str | None] = "classes"
+    classes: int = Field(gt=0)
+    bias: bool = structural(True)
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        return linear("classes", dims.dim, self.classes, self.bias)
+
+    def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
+        return ("batch", "sequence", self.classes)
+
+    def lower(self, g, x, call):
+        return {"logits": call.frame.sequences(g.linear(x, "classes"))}

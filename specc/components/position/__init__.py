@@ -1,0 +1,15 @@
+"""How attention learns where a token is.
+
+A scheme offers three things, each of which may be nothing:
+`tables(g, frame, width)`: values computed once for all layers that share the scheme, or None;
+`rotate(g, q, k, heads, kv_heads, width, tables)`: q [B, T, H*D] and k [B, T, K*D] turned by their position;
+`bias(g, frame, heads)`: a term [1 or B, H, T, S] added to the scores before the softmax, or None.
+Schemes that add to the embedding instead are on the axis `embed`.
+
+To add one: a file here, its line below, a template of the same name, and a test. Nothing else.
+"""
+
+MEMBERS = {
+    "none": "none:NoPosition",
+    "rope": "rope:Rope",
+}

@@ -1,0 +1,76 @@
+"""A diagnostic as data, the collector that gathers several, and the error that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal
+
+from specc.diagnostics.codes import CODES
+from specc.source import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `span` is None where no text is to blame (a checkpoint, a config file)."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    help: str | None = None
+    severity: Severity = "error"
+    notes: tuple[tuple[Span, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise KeyError(f"diagnostic code {self.code} is not in the table")
+
+
+class SpecError(Exception):
+    """Compilation cannot go on. Holds every diagnostic found so far."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects diagnostics so that one run reports them all."""
+
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def error(self, code: str, message: str, span: Span | None = None, help: str | None = None, notes: tuple = ()) -> None:
+        self._add(Diagnostic(code, message, span, help, "error", notes))
+
+    def warn(self, code: str, message: str, span: Span | None = None, help: str | None = None) -> None:
+        self._add(Diagnostic(code, message, span, help, "warning"))
+
+    def _add(self, found: Diagnostic) -> None:
+        if found not in self.found:  # the same field is looked at once per layer
+            self.found.append(found)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [d for d in self.found if d.severity == "error"]
+
+    def raise_errors(self) -> None:
+        """Raises SpecError with everything found if any of it is an error."""
+        if self.errors:
+            raise SpecError(self.found)
+
+
+def fail(code: str, message: str, span: Span | None = None, help: str | None = None, notes: tuple = ()) -> SpecError:
+    """An error with a single diagnostic, to be raised by the caller."""
+    return SpecError([Diagnostic(code, message, span, help, "error", notes)])
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A suggestion for a misspelt name, or the list of what is known where nothing is close."""
+    known = sorted(known)
+    if close := get_close_matches(name, known, n=1, cutoff=0.6):
+        return f"did you mean `{close[0]}`?"
+    return f"known here: {', '.join(known)}" if 0 < len(known) <= 24 else None

@@ -1,0 +1,36 @@
+"""`specc check SPEC...`: every finding of every file, and whether the models' checks hold."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("specs", nargs="+", metavar="SPEC", help="spec files, or folders that hold some")
+
+
+def run(options: argparse.Namespace) -> int:
+    from specc.diagnostics import SpecError, render
+    from specc.faces.loading import spec_files
+    from specc.tools.check import check_file
+
+    found, models = [], 0
+    for path in spec_files(options.specs):
+        try:
+            count, report = check_file(path)
+            models += count
+            found += report.found
+        except SpecError as error:
+            found += error.diagnostics
+    found = list(dict.fromkeys(found))
+    errors = [d for d in found if d.severity == "error"]
+    if options.format == "json":
+        print(render.as_json(found))
+    elif found:
+        print(render.text(found), file=sys.stderr)
+    if any(d.code.startswith("SYS") for d in errors):
+        return 2
+    if options.format == "text" and not errors:
+        print(f"{models} model{'s' if models != 1 else ''} checked, nothing wrong" if not found else f"{models} checked, {len(found)} warnings")
+    return 1 if errors else 0

@@ -1,0 +1,60 @@
+"""From what the user names on the command line to models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from specc.diagnostics.finding import Report, fail
+from specc.resolve.model import Resolved, resolve
+from specc.resolve.program import Program, load
+from specc.syntax import tree
+
+
+def spec_files(paths: list[str]) -> list[Path]:
+    """The spec files that paths name: files as they are, folders searched. Raises SpecError where there are none."""
+    found: list[Path] = []
+    for name in paths:
+        path = Path(name)
+        if path.is_dir():
+            inside = sorted(path.rglob("*.specc"))
+            if not inside:
+                raise fail("SYS002", f"there is no .specc file in {name}")
+            found += inside
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def resolved_models(program: Program, report: Report) -> Iterator[Resolved]:
+    """Every model of a file that is no family, resolved."""
+    for name in program.own:
+        if not program.models[name].parameters:
+            yield resolve(program.models[name], program, report)
+
+
+def one_model(path: str, name: str | None = None) -> Resolved:
+    """The model that a command works on: the one named, or the only one. Raises SpecError."""
+    program, report = load(Path(path)), Report()
+    concrete = [n for n in program.own if not program.models[n].parameters]
+    if name is None and len(concrete) != 1:
+        if not concrete:
+            raise fail("SYS003", f"{path} holds no model that stands alone", None, "a family is imported: `specc import DIR`")
+        raise fail("SYS003", f"{path} holds several models", None, f"name one with --model: {', '.join(concrete)}")
+    name = name or concrete[0]
+    if name not in program.models or program.models[name].parameters:
+        raise fail("SYS003", f"{path} holds no model `{name}`", None, f"it holds {', '.join(concrete)}")
+    return resolve(program.models[name], program, report)
+
+
+def origins(resolved: Resolved) -> dict[str, str]:
+    """The place in the source, `file:line`, of what each part of the state dict comes from."""
+    lines: dict[str, str] = {}
+    fields: dict[str, tree.Field] = resolved.body.fields
+    model = resolved.model
+    parts = [i for layer in dict.fromkeys(model.stack.layers) for i in layer.instances]
+    for part in (*parts, *model.stack.embedding.instances, *model.heads):
+        field = fields.get(part.path) or fields.get(part.path.partition(".")[0])
+        if field is not None:
+            lines[part.key] = f"{Path(field.span.source.name).name}:{field.span.line}"
+    return lines

@@ -1,0 +1,140 @@
+"""The base of every IR node: frozen, strict, closed. And what every component has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["architecture", "runtime", "training"]
+
+
+class Node(BaseModel):
+    """Immutable, strict, closed: what validates is exactly what was written."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants")
+
+
+def training(default: Any) -> Any:
+    """A field that only training uses: it changes no inference number and no fingerprint."""
+    return Field(default=default, json_schema_extra={"role": "training"})
+
+
+def structural(default: Any = ...) -> Any:
+    """A field that decides which parameters or lines exist: in generated code it is never an argument."""
+    return Field(default=default, json_schema_extra={"structural": True})
+
+
+class Dims(Node):
+    """The sizes of a stack that its components may ask for."""
+
+    dim: int
+    vocab: int | None = None
+    context: int | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A tensor of a component. `name` is relative to the component (`q.weight`).
+
+    role: learned counts in `params`; fixed is stored but not learned; optional is learned, and may be absent from a
+    checkpoint. init: normal, ones, zeros, or `offset` (zeros for a norm that adds 1 itself).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    init: Literal["normal", "ones", "zeros"] = "normal"
+    role: Literal["learned", "fixed", "optional"] = "learned"
+
+    @property
+    def size(self) -> int:
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A tensor that one call hands to the next. shape holds ints and the symbols B (batch) and S (all tokens so far)."""
+
+    name: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A tensor that the caller gives. shape holds the symbols B, T (new tokens), S (all tokens)."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: Literal["int64", "float32"] = "int64"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a component's own check says: the field to blame, a diagnostic code, a message, a suggestion."""
+
+    field: str
+    code: str
+    message: str
+    help: str | None = None
+
+
+def linear(name: str, width_in: int, width_out: int, bias: bool) -> tuple[Parameter, ...]:
+    """The weight [out, in] of a linear map and, if it has one, its bias [out]."""
+    weight = Parameter(f"{name}.weight", (width_out, width_in))
+    return (weight, Parameter(f"{name}.bias", (width_out,), "zeros")) if bias else (weight,)
+
+
+def under(prefix: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """The same parameters one level further down: `weight` becomes `prefix.weight`."""
+    return tuple(Parameter(f"{prefix}.{p.name}", p.shape, p.init, p.role) for p in parameters)
+
+
+class Component(Node):
+    """One variant on one axis. Its file holds all that specc knows of it; its PyTorch text is a template of the same name.
+
+    `first` names the field that a positional argument sets. A component never asks what kind another one is.
+    """
+
+    axis: ClassVar[str]
+    first: ClassVar[str | None] = None
+    kind: str
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        """`given` with every default that depends on other fields or on the stack filled in."""
+        return given
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        """What is wrong with this component in a stack of these sizes."""
+        return iter(())
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        return ()
+
+    def state(self, dims: Dims) -> tuple[State, ...]:
+        """What it carries from call to call in a causal stack."""
+        return ()
+
+    def inputs(self) -> tuple[Input, ...]:
+        """What it needs from the caller besides the tokens."""
+        return ()
+
+    def flops(self, dims: Dims, context: float) -> int:
+        """Multiply-adds counted as two, for one token that attends to `context` keys; norms and elementwise work left out."""
+        return 2 * sum(p.size for p in self.parameters(dims) if len(p.shape) == 2)
+
+    @classmethod
+    def role(cls, name: str) -> Role:
+        extra = cls.model_fields[name].json_schema_extra
+        return extra.get("role", "architecture") if isinstance(extra, dict) else "architecture"
+
+    @classmethod
+    def is_structural(cls, name: str) -> bool:
+        extra = cls.model_fields[name].json_schema_extra
+        return bool(extra.get("structural", False)) if isinstance(extra, dict) else False

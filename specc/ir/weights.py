@@ -1,0 +1,55 @@
+"""How a published checkpoint names and lays out this model's parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from specc.ir.node import Node
+
+
+class Tensor(Node):
+    """A tensor of the checkpoint. `names` are alternatives, tried in order; `{i}` stands for a layer's number."""
+
+    op: Literal["tensor"] = "tensor"
+    names: tuple[str, ...]
+
+
+class Transpose(Node):
+    """Stored as [in, out]; vectors pass through."""
+
+    op: Literal["transpose"] = "transpose"
+    of: Source
+
+
+class Fused(Node):
+    """Several parts along the rows of one tensor, in `order`; with groups n, n times in turn a share of each part."""
+
+    op: Literal["fused"] = "fused"
+    of: Source
+    order: tuple[str, ...]
+    groups: int = 1
+
+
+Source = Annotated[Tensor | Transpose | Fused, Field(discriminator="op")]
+
+
+class WeightRule(Node):
+    """`own`: a state-dict key, or its beginning up to a component (then `.weight` and `.bias` follow on both sides)."""
+
+    own: str
+    source: Source
+
+
+class WeightMap(Node):
+    """One published layout. `root` holds alternatives for the beginning of every name; `ignore` patterns of no use."""
+
+    name: str
+    root: tuple[str, ...] = ("",)
+    ignore: tuple[str, ...] = ()
+    rules: tuple[WeightRule, ...] = ()
+
+
+for _model in (Transpose, Fused, WeightRule):
+    _model.model_rebuild()

@@ -1,0 +1,185 @@
+"""From a constructor in the text to a typed component: known names, right types, every default filled in."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from specc.components.registry import axes_of, axis_of_field, load, members
+from specc.diagnostics.finding import SpecError, did_you_mean, fail
+from specc.ir.node import Component, Dims
+from specc.resolve.evaluate import evaluate
+from specc.resolve.scope import Scope
+from specc.resolve.values import Constructor, LayerRef, Source, Symbol, describe
+from specc.source import Span
+from specc.syntax import tree
+
+
+def build(value: Any, axes: tuple[str, ...], dims: Dims, span: Span, scope: Scope) -> Component:
+    """The component that a value names on one of the axes. Raises SpecError; several findings where there are several."""
+    constructor = _constructor(value, axes, span, scope)
+    axis = next((axis for axis in axes if constructor.name in members(axis)), None)
+    if axis is None:
+        raise _unknown(constructor.name, axes, constructor.span)
+    return _Builder(load(axis, constructor.name), constructor, dims).build()
+
+
+def _constructor(value: Any, axes: tuple[str, ...], span: Span, scope: Scope) -> Constructor:
+    match value:
+        case Constructor():
+            return value
+        case Symbol():
+            return Constructor(value.name, (), scope, value.span)
+        case None if any("none" in members(axis) for axis in axes):
+            return Constructor("none", (), scope, span)
+    raise fail("TYP001", f"this needs one of the {_axes(axes)}, and it is {describe(value)}", span)
+
+
+def _axes(axes: tuple[str, ...]) -> str:
+    names = [f"{axis} variants" for axis in axes]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" or {names[-1]}"
+
+
+def _unknown(name: str, axes: tuple[str, ...], span: Span) -> SpecError:
+    known = [kind for axis in axes for kind in members(axis)]
+    elsewhere = axes_of(name)
+    hint = f"`{name}` is a variant of `{elsewhere[0]}`" if elsewhere else did_you_mean(name, known)
+    return fail("NAM001", f"no {_axes(axes)[:-1]} is called `{name}`", span, hint)
+
+
+class _Builder:
+    """One call being built: its arguments are evaluated in their own scope, with the call's other fields in reach."""
+
+    def __init__(self, cls: type[Component], call: Constructor, dims: Dims) -> None:
+        self.cls, self.call, self.dims = cls, call, dims
+        self.arguments = self._named()
+        self.values: dict[str, Any] = {}
+        self.open: set[str] = set()
+        self.scope = call.scope.child(siblings=self._sibling)
+
+    def _named(self) -> dict[str, tree.Argument]:
+        """The arguments by field name. Raises SpecError naming every one that has no place."""
+        found: dict[str, tree.Argument] = {}
+        wrong = []
+        for number, argument in enumerate(self.call.arguments):
+            name = argument.name or (self.cls.first if number == 0 else None)
+            if name is None:
+                wrong.append(fail("NAM003", f"`{self.call.name}` takes its fields by name", argument.span, self._fields()))
+            elif name not in self._known():
+                wrong.append(fail("NAM002", f"`{self.call.name}` has no field `{name}`", argument.span, did_you_mean(name, self._known())))
+            elif name in found:
+                wrong.append(fail("NAM005", f"`{name}` is given twice", argument.span))
+            else:
+                found[name] = argument
+        if wrong:
+            raise SpecError(d for error in wrong for d in error.diagnostics)
+        return found
+
+    def _known(self) -> list[str]:
+        return [name for name in self.cls.model_fields if name != "kind"]
+
+    def _fields(self) -> str | None:
+        return f"its fields: {', '.join(self._known())}" if self._known() else "it has no fields"
+
+    def build(self) -> Component:
+        wrong = []
+        for name in self.arguments:
+            try:
+                self._value(name)
+            except SpecError as error:
+                wrong += error.diagnostics
+        if wrong:
+            raise SpecError(dict.fromkeys(wrong))
+        complete = self.cls.complete({n: v for n, v in self.values.items() if v is not None}, self.dims)
+        try:
+            component = self.cls(**complete)
+        except ValidationError as error:
+            raise self._explain(error, complete) from None
+        self._check(component)
+        return component
+
+    def _check(self, component: Component) -> None:
+        if wrong := [d for f in component.check(self.dims) for d in fail(f.code, f.message, self.span(f.field), f.help).diagnostics]:
+            raise SpecError(wrong)
+
+    def span(self, name: str) -> Span:
+        return self.arguments[name].span if name in self.arguments else self.call.span
+
+    def _sibling(self, name: str) -> Any:
+        """Another field of this call, given or by default: `scale: head_dim ** -0.5`."""
+        if name in self.arguments and name not in self.open:
+            return self._value(name)
+        if name in self._known() and name not in self.open:
+            given = {n: self._value(n) for n in self.arguments if n not in self.open}
+            return self.cls.complete({n: v for n, v in given.items() if v is not None}, self.dims).get(name)
+        return None
+
+    def _value(self, name: str) -> Any:
+        if name not in self.values:
+            self.open.add(name)
+            argument = self.arguments[name]
+            try:
+                self.values[name] = self._typed(name, evaluate(argument.value, self.scope), argument.value.span)
+            finally:
+                self.open.discard(name)
+        return self.values[name]
+
+    def _typed(self, name: str, value: Any, span: Span) -> Any:
+        """A value of the language as the field's type wants it."""
+        if axis := axis_of_field(self.cls, name):
+            if value is None and self._optional(name):
+                return None
+            return build(value, (axis,), self.dims, span, self.scope)
+        if isinstance(value, list):
+            return tuple(self._typed(name, item, span) for item in value)
+        if isinstance(value, Symbol):
+            return value.name
+        if isinstance(value, (Constructor, LayerRef, Source)):
+            raise fail("TYP001", f"`{name}` does not take {describe(value)}", span)
+        return value
+
+    def _optional(self, name: str) -> bool:
+        return type(None) in get_args(self.cls.model_fields[name].annotation)
+
+    def _explain(self, error: ValidationError, given: dict[str, Any]) -> SpecError:
+        """Pydantic's findings as diagnostics on the text that caused them, in specc's words."""
+        found = []
+        for detail in error.errors():
+            name = str(detail["loc"][0]) if detail["loc"] else "kind"
+            found += self._diagnose(name, detail, given).diagnostics
+        return SpecError(dict.fromkeys(found))
+
+    def _diagnose(self, name: str, detail: Any, given: dict[str, Any]) -> SpecError:
+        if detail["type"] == "missing":
+            explain = getattr(self.cls, "missing", None)
+            if explain and (found := explain(name, given, self.dims)):
+                return fail(found.code, found.message, self.span(found.field), found.help)
+            if name in self.arguments:
+                return self._absent(name)
+            return fail("VAL002", f"`{self.call.name}` needs `{name}:`", self.call.span, self._fields())
+        value = describe(detail["input"])
+        if detail["type"] in BOUNDS:
+            return fail("VAL001", f"`{name}` must be {BOUNDS[detail['type']].format(**detail.get('ctx', {}))}, and it is {value}", self.span(name))
+        if detail["type"] == "literal_error":
+            expected = detail["ctx"]["expected"].replace("'", "`")
+            word = f"`{detail['input']}`" if isinstance(detail["input"], str) else value
+            return fail("VAL009", f"`{name}` is one of {expected}, and not {word}", self.span(name))
+        if name == "bias" and not isinstance(detail["input"], tuple):
+            return fail("TYP001", f"`bias` is true, false or a list of roles, and it is {value}", self.span(name))
+        return fail("TYP001", f"`{name}` must be {TYPES.get(detail['type'], 'of another type')}, and it is {value}", self.span(name))
+
+    def _absent(self, name: str) -> SpecError:
+        text = self.arguments[name].value.span.text
+        return fail("VAL002", f"`{self.call.name}` needs `{name}:`, and `{text}` is none", self.span(name))
+
+
+BOUNDS = {"greater_than": "greater than {gt}", "greater_than_equal": "at least {ge}", "less_than": "less than {lt}", "less_than_equal": "at most {le}"}
+TYPES = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "a word",
+    "tuple_type": "a list",
+}

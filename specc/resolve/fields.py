@@ -1,0 +1,74 @@
+"""The body of a model, sorted: `extends` followed, one value per field, its sections apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from specc.diagnostics.finding import Report, did_you_mean
+from specc.resolve.program import Program
+from specc.syntax import tree
+
+
+@dataclass(slots=True)
+class Body:
+    """What a model says, its base's fields underneath its own."""
+
+    fields: dict[str, tree.Field] = field(default_factory=dict)
+    layers: dict[str, tree.Layer] = field(default_factory=dict)
+    blocks: dict[str, tree.Block] = field(default_factory=dict)
+    stacks: dict[str, tree.Stack] = field(default_factory=dict)
+    weights: dict[str, tree.Weights] = field(default_factory=dict)
+    checks: list[tree.Check] = field(default_factory=list)
+    requires: list[tree.Require] = field(default_factory=list)
+
+
+def collect(model: tree.Model, program: Program, report: Report, seen: tuple[str, ...] = ()) -> Body:
+    """The body of a model with everything it inherits. `checks` are not inherited: they are facts about one model."""
+    body = Body()
+    if model.extends is not None:
+        base = program.models.get(model.extends)
+        if model.extends in (*seen, model.name):
+            report.error("VAL005", f"`{model.name}` extends itself: {' -> '.join([*seen, model.name, model.extends])}", model.name_span)
+        elif base is None:
+            report.error("NAM008", f"no model is called `{model.extends}`", model.name_span, did_you_mean(model.extends, program.models))
+        else:
+            body = collect(base, program, report, (*seen, model.name))
+            body.checks = []
+    own = sort(model.body, report)
+    return Body(
+        body.fields | own.fields,
+        body.layers | own.layers,
+        body.blocks | own.blocks,
+        body.stacks | own.stacks,
+        body.weights | own.weights,
+        own.checks,
+        body.requires + own.requires,
+    )
+
+
+def sort(statements: tuple[tree.Statement, ...], report: Report) -> Body:
+    """One body's statements by what they are; a second field of the same name is an error."""
+    body = Body()
+    for statement in statements:
+        match statement:
+            case tree.Field(path=path):
+                _once(body.fields, str(path), statement, path.span, report)
+            case tree.Layer(name=name):
+                _once(body.layers, name, statement, statement.span, report)
+            case tree.Block(name=name):
+                _once(body.blocks, name, statement, statement.span, report)
+            case tree.Stack(name=name):
+                _once(body.stacks, name, statement, statement.span, report)
+            case tree.Weights(name=name):
+                _once(body.weights, name, statement, statement.span, report)
+            case tree.Checks(items=items):
+                body.checks += items
+            case tree.Require():
+                body.requires.append(statement)
+    return body
+
+
+def _once(found: dict, name: str, statement, span, report: Report) -> None:
+    if name in found:
+        report.error("NAM005", f"`{name}` is given twice", span, notes=((found[name].span, "first here"),))
+    found[name] = statement

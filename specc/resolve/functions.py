@@ -1,0 +1,155 @@
+"""The functions an expression may call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from specc.diagnostics.finding import fail
+from specc.resolve.rope_config import rope_of
+from specc.resolve.scope import Scope
+from specc.resolve.values import LayerRef, Record, Source, Symbol, describe
+from specc.syntax import tree
+
+Evaluate = Callable[[tree.Expr, Scope], Any]
+
+
+def _values(call: tree.Call, scope: Scope, evaluate: Evaluate, least: int, most: int) -> list[Any]:
+    name = call.function.id
+    if any(a.name for a in call.arguments) or not least <= len(call.arguments) <= most:
+        count = str(least) if least == most else f"{least} to {most}"
+        raise fail("TYP010", f"`{name}` takes {count} values, in order and without names", call.span)
+    return [evaluate(a.value, scope) for a in call.arguments]
+
+
+def _sqrt(call: tree.Call, scope: Scope, evaluate: Evaluate) -> float:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise fail("TYP004", f"`sqrt` takes a number from 0 up, and this is {describe(value)}", call.span)
+    return math.sqrt(value)
+
+
+def _len(call: tree.Call, scope: Scope, evaluate: Evaluate) -> int:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    if not isinstance(value, (list, str)):
+        raise fail("TYP002", f"`len` takes a list, and this is {describe(value)}", call.span)
+    return len(value)
+
+
+def _range(call: tree.Call, scope: Scope, evaluate: Evaluate) -> list[int]:
+    values = _values(call, scope, evaluate, 1, 3)
+    if any(isinstance(v, bool) or not isinstance(v, int) for v in values) or (len(values) == 3 and values[2] == 0):
+        raise fail("TYP004", "`range` takes whole numbers, and a step other than 0", call.span)
+    items = range(*values)
+    if len(items) > 10_000:
+        raise fail("LIM010", f"a range of {len(items)} items is longer than the 10,000 that specc takes", call.span)
+    return list(items)
+
+
+def _extreme(pick: Callable[..., Any]) -> Callable[[tree.Call, Scope, Evaluate], Any]:
+    def function(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Any:
+        values = _values(call, scope, evaluate, 2, 8)
+        if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in values):
+            raise fail("TYP004", f"`{call.function.id}` takes numbers", call.span)
+        return pick(values)
+
+    return function
+
+
+def _same(call: tree.Call, scope: Scope, evaluate: Evaluate) -> LayerRef:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    if not isinstance(value, LayerRef):
+        raise fail("TYP011", f"`same` takes a layer, and this is {describe(value)}", call.span)
+    return LayerRef(value.label, shared=True)
+
+
+def _record(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Record:
+    if any(a.name is None for a in call.arguments):
+        raise fail("TYP010", "`record` takes named values only", call.span)
+    return Record({a.name: _plain(evaluate(a.value, scope)) for a in call.arguments})
+
+
+def _plain(value: Any) -> Any:
+    """A value back to JSON."""
+    if isinstance(value, Record):
+        return value.values
+    return [_plain(v) for v in value] if isinstance(value, list) else value
+
+
+def _contains(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
+    items, wanted = _values(call, scope, evaluate, 2, 2)
+    if not isinstance(items, (list, str, type(None))):
+        raise fail("TYP002", f"`contains` looks in a list or a string, and this is {describe(items)}", call.span)
+    return items is not None and wanted in items
+
+
+def _stored(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool | None:
+    """Whether the checkpoint beside the config holds a tensor of this name; none where there is no checkpoint."""
+    (name,) = _values(call, scope, evaluate, 1, 1)
+    tensors = scope.root.variables.get("checkpoint")
+    return None if tensors is None else any(t == name or t.endswith(f".{name}") for t in tensors)
+
+
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_fast": "gelu_tanh",
+    "gelu_new": "gelu_tanh",
+    "gelu_python": "gelu",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "quick_gelu": "quick_gelu",
+    "relu": "relu",
+    "relu2": "relu2",
+    "silu": "silu",
+    "swish": "silu",
+    "tanh": "tanh",
+}
+
+
+def _activation(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Symbol:
+    """The activation that published configs call by this name."""
+    (name,) = _values(call, scope, evaluate, 1, 1)
+    if name not in ACTIVATIONS:
+        raise fail("CFG013", f"specc has no activation for {describe(name)}", call.span, f"it knows {', '.join(ACTIVATIONS)}")
+    return Symbol(ACTIVATIONS[name], call.span)
+
+
+def _transpose(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    return Source("transpose", of=_source(value, call))
+
+
+def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    given = {a.name: evaluate(a.value, scope) for a in call.arguments}
+    order, groups = given.get("order"), given.get("groups", 1)
+    fits = None in given and set(given) <= {None, "order", "groups"} and isinstance(order, list) and len(order) > 1
+    if not fits or not all(isinstance(part, Symbol) for part in order):
+        raise fail("TYP010", "`fused` takes a tensor and `order: [parts]`, and where the parts take turns `groups: n`", call.span)
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        raise fail("TYP004", f"`groups` is a whole number from 1 up, and this is {describe(groups)}", call.span)
+    return Source("fused", of=_source(given[None], call), order=tuple(part.name for part in order), groups=groups)
+
+
+def _source(value: Any, call: tree.Call) -> Source:
+    if isinstance(value, str):
+        return Source("tensor", (value,))
+    if not isinstance(value, Source):
+        raise fail("TYP009", f"`{call.function.id}` takes a tensor's name, and this is {describe(value)}", call.span)
+    return value
+
+
+FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
+    "activation": _activation,
+    "contains": _contains,
+    "fused": _fused,
+    "len": _len,
+    "max": _extreme(max),
+    "min": _extreme(min),
+    "range": _range,
+    "record": _record,
+    "rope_of": rope_of,
+    "same": _same,
+    "sqrt": _sqrt,
+    "stored": _stored,
+    "transpose": _transpose,
+}

@@ -1,0 +1,113 @@
+"""From the formulas of blocks and embeddings to dataflow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from specc.diagnostics.finding import SpecError, fail
+from specc.ir.wiring import Add, Assign, Block, Call, Ref, Scale, Wire
+from specc.resolve.evaluate import evaluate
+from specc.resolve.scope import Scope
+from specc.resolve.values import describe
+from specc.source import Span
+from specc.syntax import tree
+
+DECLARED = ("final_norm",)  # statements of a block that are about the model, not about x
+
+
+@dataclass(slots=True)
+class Wirer:
+    """Reads one formula.
+
+    `instance(path, inputs, other arguments, span)` makes the called sublayer known and gives its name in the IR, or None
+    where the model says that there is none.
+    """
+
+    scope: Scope
+    instance: Callable[[str, tuple[Wire, ...], tuple[tree.Argument, ...], Span], str | None]
+    bound: dict[str, None] = field(default_factory=dict)
+
+    def block(self, block: tree.Block) -> Block:
+        """A block's statements in order. Raises SpecError with every finding."""
+        self.bound = dict.fromkeys(block.parameters)
+        body, wrong = [], []
+        for statement in block.fields:
+            name = str(statement.path)
+            if name in DECLARED:
+                continue
+            if len(statement.path.parts) > 1:
+                wrong += fail("NAM006", f"a block binds plain names, not `{name}`", statement.path.span).diagnostics
+                continue
+            try:
+                body.append(Assign(name=name, value=self.wire(statement.value)))
+            except SpecError as error:
+                wrong += error.diagnostics
+            self.bound[name] = None
+        if not block.parameters or all(a.name != block.parameters[0] for a in body) and not wrong:
+            raise fail("VAL010", f"the block `{block.name}` never binds its first input again, so it does nothing", block.span)
+        if wrong:
+            raise SpecError(dict.fromkeys(wrong))
+        return Block(name=block.name, inputs=block.parameters, body=tuple(body))
+
+    def wire(self, expr: tree.Expr) -> Wire:
+        match expr:
+            case tree.Name(id=name) if name in self.bound:
+                return Ref(name=name)
+            case tree.Call():
+                return self._call(expr)
+            case tree.Binary(operator="+"):
+                left, right = self.wire(expr.left), self.wire(expr.right)
+                return Add(terms=(*(left.terms if isinstance(left, Add) else (left,)), right))
+            case tree.Binary(operator="*"):
+                return self._scaled(expr)
+            case tree.If():
+                return self.wire(expr.yes if evaluate(expr.condition, self.scope) is True else expr.no)
+            case tree.Name(id=name):
+                raise fail("NAM007", f"nothing called `{name}` flows here", expr.span, f"bound so far: {', '.join(self.bound)}" if self.bound else None)
+        raise fail("TYP012", "a formula is made of sublayer calls, sums and products with a number", expr.span)
+
+    def _scaled(self, expr: tree.Binary) -> Wire:
+        for constant, flow in ((expr.left, expr.right), (expr.right, expr.left)):
+            if self._flows(constant) or not self._flows(flow):
+                continue
+            factor = evaluate(constant, self.scope)
+            if isinstance(factor, bool) or not isinstance(factor, (int, float)):
+                raise fail("TYP004", f"a scaled branch needs a number, and this is {describe(factor)}", constant.span)
+            return self.wire(flow) if factor == 1 else Scale(factor=float(factor), of=self.wire(flow))
+        raise fail("TYP012", "a product in a formula is a number times one value", expr.span)
+
+    def _flows(self, expr: tree.Expr) -> bool:
+        """Whether an expression holds a value of the dataflow rather than a number."""
+        match expr:
+            case tree.Name(id=name):
+                return name in self.bound
+            case tree.Call(function=tree.Name(id=name)):
+                return name not in ("sqrt", "min", "max", "len")
+            case tree.Call():
+                return True
+            case tree.Binary():
+                return self._flows(expr.left) or self._flows(expr.right)
+            case _:
+                return False
+
+    def _call(self, expr: tree.Call) -> Wire:
+        path = _path(expr.function)
+        inputs = [a for a in expr.arguments if self._flows(a.value)]
+        others = tuple(a for a in expr.arguments if not self._flows(a.value))
+        wires = tuple(self.wire(a.value) for a in inputs)
+        name = self.instance(path, wires, others, expr.span)
+        if name is None:
+            if len(wires) != 1:
+                raise fail("TYP013", f"`{path}` is none here, and a value passes through it only alone", expr.span)
+            return wires[0]
+        return Call(instance=name, inputs=wires)
+
+
+def _path(function: tree.Expr) -> str:
+    match function:
+        case tree.Name(id=name):
+            return name
+        case tree.Attribute(object=tree.Name(id=name), name=label):
+            return f"{name}.{label}"
+    raise fail("TYP006", "only a sublayer, or a labelled instance of one, can be called here", function.span)

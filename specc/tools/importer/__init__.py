@@ -1,0 +1,1 @@
+"""A published config, and the checkpoint beside it, to a spec that stands alone."""
