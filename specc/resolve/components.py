@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -120,10 +120,21 @@ class _Builder:
             self.open.add(name)
             argument = self.arguments[name]
             try:
-                self.values[name] = self._typed(name, evaluate(argument.value, self.scope), argument.value.span)
+                chosen = self._choice(name, argument.value)
+                value = evaluate(argument.value, self.scope) if chosen is None else chosen
+                self.values[name] = self._typed(name, value, argument.value.span)
             finally:
                 self.open.discard(name)
         return self.values[name]
+
+    def _choice(self, name: str, expr: tree.Expr) -> Any:
+        """A bare word where the field takes one of a few words is that word, whatever the model calls by its name."""
+        words = _words(self.cls.model_fields[name].annotation)
+        if isinstance(expr, tree.Name) and expr.id in words:
+            return expr.id
+        if isinstance(expr, tree.ListOf) and expr.items and all(isinstance(e, tree.Name) and e.id in words for e in expr.items):
+            return [e.id for e in expr.items]
+        return None
 
     def _typed(self, name: str, value: Any, span: Span) -> Any:
         """A value of the language as the field's type wants it."""
@@ -172,6 +183,13 @@ class _Builder:
     def _absent(self, name: str) -> SpecError:
         text = self.arguments[name].value.span.text
         return fail("VAL002", f"`{self.call.name}` needs `{name}:`, and `{text}` is none", self.span(name))
+
+
+def _words(annotation: Any) -> frozenset[str]:
+    """The words that a type's literals allow."""
+    if get_origin(annotation) is Literal:
+        return frozenset(w for w in get_args(annotation) if isinstance(w, str))
+    return frozenset(w for part in get_args(annotation) for w in _words(part))
 
 
 BOUNDS = {"greater_than": "greater than {gt}", "greater_than_equal": "at least {ge}", "less_than": "less than {lt}", "less_than_equal": "at most {le}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specc.diagnostics.finding import Report, did_you_mean
 from specc.resolve.program import Program
@@ -40,10 +40,19 @@ def collect(model: tree.Model, program: Program, report: Report, seen: tuple[str
         body.layers | own.layers,
         body.blocks | own.blocks,
         body.stacks | own.stacks,
-        body.weights | own.weights,
+        _merged(body.weights, own.weights),
         own.checks,
         body.requires + own.requires,
     )
+
+
+def _merged(base: dict[str, tree.Weights], own: dict[str, tree.Weights]) -> dict[str, tree.Weights]:
+    """A map of the same name goes over the base's, rule by rule."""
+    found = base | own
+    for name in base.keys() & own.keys():
+        rules = {str(f.path): f for f in base[name].fields} | {str(f.path): f for f in own[name].fields}
+        found[name] = replace(own[name], fields=tuple(rules.values()))
+    return found
 
 
 def sort(statements: tuple[tree.Statement, ...], report: Report) -> Body:

@@ -32,9 +32,9 @@ def _sqrt(call: tree.Call, scope: Scope, evaluate: Evaluate) -> float:
 
 def _len(call: tree.Call, scope: Scope, evaluate: Evaluate) -> int:
     (value,) = _values(call, scope, evaluate, 1, 1)
-    if not isinstance(value, (list, str)):
+    if not isinstance(value, (list, str, Record)):
         raise fail("TYP002", f"`len` takes a list, and this is {describe(value)}", call.span)
-    return len(value)
+    return len(value.values if isinstance(value, Record) else value)
 
 
 def _range(call: tree.Call, scope: Scope, evaluate: Evaluate) -> list[int]:
@@ -82,6 +82,15 @@ def _contains(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
     if not isinstance(items, (list, str, type(None))):
         raise fail("TYP002", f"`contains` looks in a list or a string, and this is {describe(items)}", call.span)
     return items is not None and wanted in items
+
+
+def _has(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
+    """Whether a config has a field at all, be it null: some libraries give an absent field another meaning than null."""
+    record, name = _values(call, scope, evaluate, 2, 2)
+    if not isinstance(record, Record) or not isinstance(name, str):
+        raise fail("TYP010", "`has` takes a config and a field's name", call.span)
+    record.read.add(name)
+    return name in record.values
 
 
 def _stored(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool | None:
@@ -142,6 +151,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "activation": _activation,
     "contains": _contains,
     "fused": _fused,
+    "has": _has,
     "len": _len,
     "max": _extreme(max),
     "min": _extreme(min),

@@ -303,6 +303,8 @@ class _Resolver:
         return Training(**found)
 
     def _unused(self) -> None:
+        if self.definition.parameters:
+            return  # not every config of a family uses every field
         for name, statement in self.body.fields.items():
             if name in ("sample", "ignore"):
                 continue
@@ -312,7 +314,7 @@ class _Resolver:
                     self.report.error("LNT002", f"{label} is set, and no block calls it", statement.path.span)
             elif name not in self.scope.used:
                 hint = did_you_mean(name, KNOWN)
-                if hint and hint.startswith("did you"):
+                if hint and hint.startswith("did you") and len(name) > 2:
                     self.report.error("NAM013", f"a model has no field {label}", statement.path.span, hint)
                 else:
                     self.report.warn("LNT001", f"{label} is bound and never used", statement.path.span)

@@ -81,6 +81,8 @@ class Reducer:
     def _open(self, expr: tree.Expr, scope: Scope) -> bool:
         """Whether a part of it has no value yet: the layer's index, or a field of the call it stands in."""
         for part in walk(expr):
+            if isinstance(part, tree.Call) and not (isinstance(part.function, tree.Name) and part.function.id in FUNCTIONS):
+                return True  # a formula of sublayers
             if isinstance(part, tree.Attribute) and isinstance(part.object, tree.Name) and (part.object.id, part.name) == ("layer", "index"):
                 return True
         arithmetic = [e for e in walk(expr) if isinstance(e, (tree.Binary, tree.Unary))]

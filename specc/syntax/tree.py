@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
 
 from specc.source import Span
 
@@ -132,7 +131,7 @@ class Match:
     span: Span = field(compare=False)
 
 
-Expr = Union[Name, Literal, ListOf, For, Repeat, Call, Attribute, Index, Unary, Binary, If, Match]
+Expr = Name | Literal | ListOf | For | Repeat | Call | Attribute | Index | Unary | Binary | If | Match
 
 # ---- statements
 
@@ -252,7 +251,7 @@ class Use:
     span: Span = field(compare=False)
 
 
-Statement = Union[Field, Layer, Block, Stack, Checks, Weights, Require]
+Statement = Field | Layer | Block | Stack | Checks | Weights | Require
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _ENDINGS = {
     "weight_packed": "compressed-tensors",
     "weight_zero_point": "compressed-tensors",
 }
-_TYPES = {"F8": "fp8", "F6": "fp6", "F4": "fp4"}
+_TYPES = {"F8": "fp8", "F6": "fp6", "F4": "fp4"}  # before the `_`: F64 is no F6
 
 
 def kinds(tensors: Mapping[str, TensorInfo]) -> list[str]:
@@ -44,4 +44,4 @@ def _kind(name: str, tensor: TensorInfo, tensors: Mapping[str, TensorInfo]) -> s
         return "mxfp4"
     if last in _ENDINGS:
         return _ENDINGS[last]
-    return _TYPES.get(tensor.dtype[:2])
+    return _TYPES.get(tensor.dtype.partition("_")[0])

@@ -165,6 +165,6 @@ class Builder:
             joined = self.reshape(joined, (-1, part.groups, sum(rows)))
         pieces = self.ops("Split", joined, self.constant(rows, "int64"), outputs=len(rows), axis=-1)
         if part.groups > 1:
-            pieces = tuple(self.reshape(piece, (-1, count)) for piece, (_, count) in zip(pieces, part.rows))
-        found = {name: piece for (name, _), piece in zip(part.rows, pieces)}
+            pieces = tuple(self.reshape(piece, (-1, count)) for piece, (_, count) in zip(pieces, part.rows, strict=True))
+        found = {name: piece for (name, _), piece in zip(part.rows, pieces, strict=True)}
         return {name: found[name.rpartition(".")[2]] for name in names if name.rpartition(".")[2] in found}

@@ -100,7 +100,7 @@ class Attention(Component):
             q, k = self._normalised(g, q, self.heads, "q_norm"), self._normalised(g, k, self.kv_heads, "k_norm")
         q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
         q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
-        options = dict(q_num_heads=self.heads, kv_num_heads=self.kv_heads, scale=self.scale)
+        options = {"q_num_heads": self.heads, "kv_num_heads": self.kv_heads, "scale": self.scale}
         if self.softcap is not None:
             options["softcap"] = self.softcap
         if call.past is None:

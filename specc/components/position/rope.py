@@ -53,7 +53,7 @@ class Rope(Position):
         return g.cast(g.op("Cos", angles)), g.cast(g.op("Sin", angles))
 
     def rotate(self, g, q, k, heads: int, kv_heads: int, width: int, tables):
-        options = dict(interleaved=int(self.layout == "interleaved"))
+        options = {"interleaved": int(self.layout == "interleaved")}
         if self.partial is not None and self.partial != width:
             options["rotary_embedding_dim"] = self.partial
         q = g.op("RotaryEmbedding", q, *tables, num_heads=heads, **options)

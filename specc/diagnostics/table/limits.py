@@ -50,4 +50,9 @@ def codes() -> list[Code]:
             "model m { x = 0.1111111111111111 }\n",
         ),
         Code("LIM009", "too many words and signs", "A spec file may hold 200,000 words and signs, comments not counted."),
+        Code("LIM010", "too many layers or items", "A model may have 10,000 layers, and a list or a range 10,000 items."),
+        Code("LIM011", "an integer beyond 64 bits", "Whole numbers are computed in 64 bits."),
+        Code("LIM012", "a number that is not finite", "Numbers are finite at every step."),
+        Code("LIM013", "too much work", "Evaluating a spec takes at most two million steps."),
+        Code("LIM014", "too many files", "A spec may use 1,000 files, 100 deep."),
     ]

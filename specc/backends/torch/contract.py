@@ -1,0 +1,63 @@
+"""What the template of a component has to define, axis by axis.
+
+A template is `templates/torch/<axis>/<kind>.py.jinja`. It may set `names`, the constants that its numbers are printed as
+(`{"hidden": "FFN_WIDTH"}`; KIND_FIELD where it sets none), and it defines every macro of its axis; one that has nothing to
+print is left empty. A macro's first argument `c` is a View: `c.eps` prints a number as a constant, a literal or an
+argument, whichever the model calls for, `c.bias` is the field itself where it is structural, `c.activation.apply(x)`
+prints another component in its place.
+
+A definition reads `{{ c.name }}` for its own name, `{{ c.signature }}` for the arguments of `__init__` (or of a function,
+where `c.arguments` lists them), `{{ c.kept }}` for those that `forward` needs, and prints a number in `forward` as
+`{{ c.scale.kept }}`.
+"""
+
+from __future__ import annotations
+
+MACROS: dict[str, dict[str, str]] = {
+    "norm": {
+        "title": "the name of its class",
+        "definition": "(c, shape) its class, or nothing where torch has one; shape: the texts of the weight's extents",
+        "construct": "(c, shape) the expression that makes the module",
+    },
+    "activation": {
+        "definition": "(c) a helper function, or nothing",
+        "apply": "(c, x) an expression",
+    },
+    "position": {
+        "definition": "(c) functions that tables, rotate and bias call; c.head_dim and c.heads are the attention's",
+        "tables": "(c) what is computed once for all layers of a scheme, from `positions` [B, T] and the hidden state `x`",
+        "rotate": "(c) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables, which they call `rope`",
+        "bias": "(c) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S] and `x.dtype`",
+    },
+    "mask": {
+        "visible": "(c) a boolean expression over `query` [T, 1] and `key` [S], columns; nothing where it hides nothing",
+        "plain_causal": "(c) `yes` where it says what is_causal=True says",
+    },
+    "attention": {
+        "title": "the name of its class",
+        "kernel": "(c) `yes` where a mask of None may stand for plain causality, or for nothing hidden",
+        "definition": "(c, layer) its class; layer tells its forward arguments and its position scheme",
+    },
+    "ffn": {
+        "title": "the name of its class",
+        "definition": "(c) its class: x [B, T, C] -> [B, T, C]",
+    },
+    "embed": {
+        "definition": "(c) a helper function, or nothing",
+        "construct": "(c) the expression that makes the module, or nothing where it holds no parameters",
+        "apply": "(c, module, x) an expression; x is the text of what comes in",
+    },
+    "head": {
+        "title": "the name of its class",
+        "definition": "(c) classes and functions, or nothing",
+        "construct": "(c) the expression that makes the module `head`, or nothing where it holds no parameters",
+        "apply": "(c) lines that bind each output of the head, from the hidden state `x` and `attention_mask`",
+        "outputs": "(c) the fields of Output",
+    },
+}
+
+# The axes whose modules read other tokens: they take the frame's arguments after x, and give back what is to be kept.
+# The name is that of their result in a block.
+MIXES = {"attention": "attended"}
+# The axes of which a block's residual branches are made: dropout follows them.
+BRANCHES = ("attention", "ffn")

@@ -1,0 +1,166 @@
+"""What a template sees of a component: its fields as they are to be printed, and the components in its slots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from specc.backends.torch.environment import component as macros_of
+from specc.backends.torch.numbers import Constants, Number, Owner, literal
+from specc.components.registry import AXES
+from specc.ir.node import Component, Dims
+
+
+def is_number(cls: type[Component], name: str, value: Any) -> bool:
+    """Whether a field may differ between places that share one class. Anything else decides which lines are printed."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not cls.is_structural(name)
+
+
+def structure(component: Component | None) -> tuple | None:
+    """Equal for components that one class can print, with their numbers as its arguments."""
+    if component is None:
+        return None
+    cls, parts = type(component), [component.axis, component.kind]
+    for name in cls.model_fields:
+        value = getattr(component, name)
+        if isinstance(value, Component):
+            parts.append(structure(value))
+        elif is_number(cls, name, value):
+            parts.append(int)
+        else:
+            parts.append(value)
+    return tuple(parts)
+
+
+@dataclass(slots=True)
+class Page:
+    """The file being written: its constants, and the definitions that what is printed turns out to need."""
+
+    constants: Constants
+    definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
+    titles: dict[str, dict[Any, str]] = field(default_factory=dict)
+
+    def declare(self, component: Component) -> None:
+        """Makes the numbers of a component, and of those in its slots, known as candidates for constants."""
+        cls = type(component)
+        for name in cls.model_fields:
+            value = getattr(component, name)
+            if isinstance(value, Component):
+                self.declare(value)
+            elif is_number(cls, name, value):
+                self.constants.declare(names_of(component, name), value, line=LINES[component.axis])
+
+    def define(self, axis: str, text: str) -> None:
+        if text := text.strip():
+            self.definitions[axis][text] = None
+
+    def title(self, title: str, what: Any, *better: str) -> str:
+        """The name of a class: its title, or where another class has that, a better one, or the title with a number."""
+        taken = self.titles.setdefault("", {})
+        if what in self.titles.setdefault(title, {}):
+            return self.titles[title][what]
+        candidates = (title, *better, *(f"{title}{n}" for n in range(2, 20_000)))
+        name = next(name for name in candidates if name not in taken)
+        taken[name] = self.titles[title][what] = name
+        return name
+
+    def number(self, names: tuple[str, ...], values: tuple[int | float, ...], owner: Owner, argument: str) -> Number:
+        """A number of something that `owner` prints, one value per occurrence of it."""
+        named = self.constants.named(names, values)
+        if named is not None:
+            return named
+        if owner.absorbs or len(set(values)) > 1:
+            return Number(values, argument, owner=owner)
+        return Number(values, literal(values[0]))
+
+
+LINES = {axis: f"{rank} {axis}" for rank, axis in enumerate(("attention", "ffn", "position", "mask", "norm", "activation", "embed", "head"))}
+
+
+def names_of(component: Component, field: str) -> tuple[str, ...]:
+    """The constants that a field may be printed as."""
+    given = getattr(macros_of(component.axis, component.kind), "names", {}).get(field, f"{component.kind}_{field}".upper())
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+class View:
+    """Equal components in all the places that one class or function prints."""
+
+    def __init__(self, page: Page, components: tuple[Component, ...], owner: Owner, dims: Dims, prefix: str = "", name: str = "", beside: tuple[Component, ...] = ()) -> None:
+        self._page, self._components, self._owner, self._dims, self._prefix = page, components, owner, dims, prefix
+        self._beside = beside
+        self._macros = macros_of(components[0].axis, components[0].kind)
+        self.name = name
+
+    def __getattr__(self, field: str) -> Any:
+        if field.startswith("_"):
+            raise AttributeError(field)
+        for components, prefix in ((self._components, self._prefix), (self._beside, "")):
+            if components and field in type(components[0]).model_fields:
+                return self._field(components, field, prefix)
+        raise AttributeError(f"{self._components[0].kind} has no field {field}")
+
+    def _field(self, components: tuple[Component, ...], field: str, prefix: str) -> Any:
+        first, values = components[0], tuple(getattr(c, field) for c in components)
+        if isinstance(values[0], Component):
+            return View(self._page, values, self._owner, self._dims, f"{prefix}{field}_")
+        if is_number(type(first), field, values[0]):
+            return self._page.number(names_of(first, field), values, self._owner, prefix + field)
+        return values[0]
+
+    def macro(self, macro: str, *arguments: Any) -> str:
+        return str(getattr(self._macros, macro)(self, *arguments))
+
+    def construct(self, *arguments: Any) -> str:
+        """The expression that makes it a module; its class, if it needs one, joins the file."""
+        if self._components[0].axis == "norm" and not self.name:
+            rank = len(arguments[0]) if arguments else 1
+            self.name = self._page.title(self.macro("title"), (structure(self._components[0]), rank))
+        self._define(*arguments)
+        return self.macro("construct", *arguments).strip()
+
+    def apply(self, *arguments: Any) -> str:
+        """The expression that applies it; a helper function, if it needs one, joins the file."""
+        self._define()
+        return self.macro("apply", *arguments).strip()
+
+    def _define(self, *arguments: Any) -> None:
+        self._page.define(self._components[0].axis, self.macro("definition", *arguments))
+
+    def same(self, one: str, other: str) -> bool:
+        """Whether two of its fields hold the same in every place."""
+        return all(getattr(c, one) == getattr(c, other) for c in self._components)
+
+    def is_default(self, field: str) -> bool:
+        """Whether a field holds in every place what it would hold if the spec did not state it."""
+        return all(getattr(c, field) == _default(c, field, self._dims) for c in self._components)
+
+    @property
+    def width_in(self) -> str:
+        """The width of what comes in."""
+        return str(self._page.number(("WIDTH", "EMBED_WIDTH"), (self._dims.dim,), Owner(), "width"))
+
+    @property
+    def arguments(self) -> list[str]:
+        """The definition's arguments: every number that it prints and that is not the same everywhere."""
+        return [f"{name}: {'float' if any(isinstance(v, float) for v in values) else 'int'}" for name, values in self._owner.arguments.items()]
+
+    @property
+    def signature(self) -> str:
+        return ", ".join(["self", *self.arguments])
+
+    @property
+    def kept(self) -> list[str]:
+        """The arguments that `forward` needs."""
+        return list(self._owner.kept)
+
+    @property
+    def passed(self) -> str:
+        """The arguments of its function at one place: `, theta=10_000.0`."""
+        return "".join(f", {name}={literal(values[0])}" for name, values in self._owner.arguments.items())
+
+
+def _default(component: Component, field: str, dims: Dims) -> Any:
+    cls = type(component)
+    given = {name: getattr(component, name) for name in cls.model_fields if name not in ("kind", field)}
+    return cls.complete(given, dims).get(field, cls.model_fields[field].default)

@@ -1,0 +1,25 @@
+"""CAP, CHK, LNT, SYS: what cannot be compiled, checks, lints, and the machine."""
+
+from specc.diagnostics.codes import Code
+
+
+def codes() -> list[Code]:
+    return [
+        Code("CAP001", "encoder and decoder stacks", "Models with two stacks can be written, and not yet compiled."),
+        Code("CAP002", "several heads", "A model with several heads can be written, and not yet compiled."),
+        Code("CAP003", "layers that share weights", "`same(...)` can be written, and not yet compiled."),
+        Code("CHK001", "a check that does not hold", "A fact of the model is not what its `checks` say."),
+        Code("LNT001", "bound and never used", "A name that nothing uses has no effect."),
+        Code("LNT002", "set and never used", "A labelled instance is set, and no block calls it."),
+        Code("LNT003", "a layer that is never used", "Every layer section stands somewhere in `layers`."),
+        Code("SYS001", "a file that cannot be read", "The file is missing, or may not be read."),
+        Code("SYS002", "no specs here", "The folder holds no .specc file."),
+        Code("SYS003", "no single model to work on", "Commands that work on one model need to know which."),
+        Code("SYS004", "no such code", "`specc explain` without a code lists them all."),
+        Code("SYS005", "a file that cannot be written", "The folder is missing, full, or may not be written."),
+        Code(
+            "SYS006",
+            "weights that cannot lie there",
+            "`--weights-as` says where the graph finds its weights; beside, link and copy each fit some folders.",
+        ),
+    ]
