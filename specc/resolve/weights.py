@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
@@ -13,6 +14,8 @@ from specc.resolve.scope import Scope
 from specc.resolve.values import Source, describe
 from specc.source import Span
 from specc.syntax import tree
+
+PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
 def weight_maps(model: Model, sections: dict[str, tree.Weights], scope: Scope, report: Report, family: bool) -> tuple[WeightMap, ...]:
@@ -29,6 +32,7 @@ def weight_maps(model: Model, sections: dict[str, tree.Weights], scope: Scope, r
 
 def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, family: bool) -> WeightMap:
     root, ignore, rules = ("",), (), []
+    keys = parameter_patterns(model)
     for statement in section.fields:
         name, span = str(statement.path), statement.value.span
         value = evaluate(statement.value, scope)
@@ -37,17 +41,38 @@ def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, fami
         elif name == "ignore":
             ignore = _list(value, span)
         elif value is not None:
-            own = own_key(statement.path, model)
-            if own is None and not family:
-                report.error("WGT001", f"this model has no part `{name}`", statement.path.span)
-            if own is None:
-                continue  # a family's map covers what some of its models lack
-            rules.append(WeightRule(own=own, source=_source(value, span)))
+            source = source_of(value, span)
+            own = rule_key(statement.path, source, model, keys)
+            if own is not None:
+                rules.append(WeightRule(own=own, source=source))
+            elif not family:  # a family's map covers what some of its models lack
+                report.error("WGT001", f"this model has no parameter `{name}`", statement.path.span)
     return WeightMap(name=section.name, root=root, ignore=ignore, rules=tuple(rules))
 
 
-def own_key(path: tree.Path, model: Model) -> str | None:
-    """The state-dict key, or its beginning, that the left side of a rule names; None where the model has no such part."""
+def parameter_patterns(model: Model) -> frozenset[str]:
+    """Every key of the state dict and every beginning of one, with numbers replaced by `{}`."""
+    found = set()
+    for key in model.parameters():
+        parts = ["{}" if part.isdigit() else part for part in key.split(".")]
+        found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+    return frozenset(found)
+
+
+def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[str]) -> str | None:
+    """The key, or its beginning, that a rule maps; None where the model has no such parameter."""
+    own = _own_key(path, model)
+    if own is None:
+        return None
+    pattern = PLACEHOLDER.sub("{}", own)
+    if isinstance(source, Fused):  # the last part is a label, the parts of the tensor stand beside it
+        parent = pattern.rpartition(".")[0]
+        return own if any(f"{parent}.{part}" in keys for part in source.order) else None
+    return own if pattern in keys else None
+
+
+def _own_key(path: tree.Path, model: Model) -> str | None:
+    """Where the left side of a rule points in the state dict; None where the model has no such part."""
     parts = list(path.parts)
     prefix = ""
     if parts[0] == "layers" and len(parts) > 2 and parts[1].startswith("["):
@@ -64,21 +89,22 @@ def own_key(path: tree.Path, model: Model) -> str | None:
     return None
 
 
-def _source(value: Any, span: Span) -> SourceNode:
+def source_of(value: Any, span: Span) -> SourceNode:
+    """A tensor expression as a node of the IR. Raises SpecError where it is none."""
     match value:
         case str():
             return Tensor(names=(value,))
         case Source(operation="tensor"):
             return Tensor(names=value.names)
         case Source(operation="transpose"):
-            return Transpose(of=_source(value.of, span))
+            return Transpose(of=source_of(value.of, span))
         case Source(operation="fused"):
-            return Fused(of=_source(value.of, span), order=value.order, groups=value.groups)
+            return Fused(of=source_of(value.of, span), order=value.order, groups=value.groups)
     raise fail("TYP009", f"the right side is a tensor's name, and this is {describe(value)}", span)
 
 
 def _names(value: Any, span: Span) -> tuple[str, ...]:
-    source = _source(value, span)
+    source = source_of(value, span)
     if not isinstance(source, Tensor):
         raise fail("TYP009", "`root` is a name, or alternatives joined by `|`", span)
     return source.names

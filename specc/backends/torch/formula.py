@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable
 
 from specc.backends.torch.numbers import literal
 from specc.ir.wiring import Add, Assign, Call, Ref, Scale, Wire
@@ -24,9 +24,9 @@ class Called:
 
 @dataclass(slots=True)
 class Formula:
-    """Collects statements. `call(path, texts of the inputs)` prints one sublayer."""
+    """Collects statements. `call(call, texts of the inputs)` prints one sublayer."""
 
-    call: Callable[[str, list[str]], Called]
+    call: Callable[[Call, list[str]], Called]
     rename: bool = False
     lines: list[str] = field(default_factory=list)
 
@@ -59,7 +59,7 @@ class Formula:
                 text, level = self.expression(of, stepwise)
                 return f"{literal(factor)} * {text if level == _ATOM else f'({text})'}", _PRODUCT
             case Call(instance=instance, inputs=inputs):
-                called = self.call(instance, [self.expression(i, stepwise)[0] for i in inputs])
+                called = self.call(wire, [self.expression(i, stepwise)[0] for i in inputs])
                 self.lines += called.before
                 if stepwise and not called.before:
                     step = instance.replace(".", "_") + "_out"

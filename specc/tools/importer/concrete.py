@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import groupby
 
+from specc.resolve.evaluate import evaluate
 from specc.resolve.layout import layout
 from specc.resolve.model import KNOWN, Resolved
 from specc.resolve.program import Program
 from specc.resolve.reduce import Reducer, names_in, walk
 from specc.resolve.scope import Scope
-from specc.resolve.weights import own_key
+from specc.resolve.weights import parameter_patterns, rule_key, source_of
 from specc.source import Span
 from specc.syntax import tree
 
@@ -80,12 +81,15 @@ def _used(fields: dict, sections: dict, blocks: dict) -> dict[str, tree.Field]:
 
 
 def _weights(section: tree.Weights, reducer: Reducer, scope: Scope, resolved: Resolved) -> tree.Weights:
-    kept = []
+    kept, keys = [], parameter_patterns(resolved.model)
     for field in section.fields:
         value = reducer.reduce(field.value, scope)
-        named = str(field.path) in ("root", "ignore")
-        if (isinstance(value, tree.Literal) and value.value is None) or not (named or own_key(field.path, resolved.model)):
+        if isinstance(value, tree.Literal) and value.value is None:
             continue
+        if str(field.path) not in ("root", "ignore"):
+            source = source_of(evaluate(value, scope), value.span)
+            if rule_key(field.path, source, resolved.model, keys) is None:
+                continue
         kept.append(replace(field, value=value))
     return replace(section, fields=tuple(kept))
 
