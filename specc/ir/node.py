@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,6 +15,10 @@ class Node(BaseModel):
     """Immutable, strict, closed: what validates is exactly what was written."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants")
+
+    def replaced(self, **changes: Any) -> Self:
+        """The same with some fields changed, and checked again."""
+        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
 
 
 def training(default: Any) -> Any:
@@ -103,6 +107,7 @@ class Component(Node):
 
     axis: ClassVar[str]
     first: ClassVar[str | None] = None
+    by_longest: ClassVar[bool] = False  # whether its numbers depend on the longest position of a call
     kind: str
 
     @classmethod
@@ -128,6 +133,10 @@ class Component(Node):
     def flops(self, dims: Dims, context: float) -> int:
         """Multiply-adds counted as two, for one token that attends to `context` keys; norms and elementwise work left out."""
         return 2 * sum(p.size for p in self.parameters(dims) if len(p.shape) == 2)
+
+    def shrunk(self, plan) -> Self:
+        """The same component in a small model: each size replaced by what the plan (specc.tools.shrink.Plan) makes of it."""
+        return self
 
     @classmethod
     def role(cls, name: str) -> Role:

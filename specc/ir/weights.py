@@ -10,10 +10,18 @@ from specc.ir.node import Node
 
 
 class Tensor(Node):
-    """A tensor of the checkpoint. `names` are alternatives, tried in order; `{i}` stands for a layer's number."""
+    """A tensor of the checkpoint. `names` are alternatives, tried in order; `{i}` stands for a layer's number.
+
+    The root is put in front, except of a name that begins with `/`.
+    """
 
     op: Literal["tensor"] = "tensor"
     names: tuple[str, ...]
+
+
+def spellings(name: str, root: str) -> tuple[str, ...]:
+    """What a tensor may be called in a file: under the root, then bare. `/name` is whole as it stands: the root never applies."""
+    return (name[1:],) if name.startswith("/") else tuple(dict.fromkeys((root + name, name)))
 
 
 class Transpose(Node):

@@ -27,7 +27,7 @@ def rope_of(call: tree.Call, scope: Scope, evaluate) -> Constructor:
     if unknown := set(named) - {"theta", "head_dim", "layout", "partial"}:
         raise fail("NAM002", f"`rope_of` has no field `{min(unknown)}`", call.span, did_you_mean(min(unknown), ["theta", "head_dim", "layout", "partial"]))
     settings = _settings(positional[0], positional[1] if len(positional) == 2 else None)
-    return _constructor(settings, named, call, scope)
+    return _constructor(settings, named, positional[0], call, scope)
 
 
 def _settings(config: Record, layer_type: str | None) -> dict[str, Any]:
@@ -43,16 +43,15 @@ def _settings(config: Record, layer_type: str | None) -> dict[str, Any]:
     return merged
 
 
-def _constructor(settings: dict[str, Any], named: dict[str, Any], call: tree.Call, scope: Scope) -> Constructor:
+def _constructor(settings: dict[str, Any], named: dict[str, Any], config: Record, call: tree.Call, scope: Scope) -> Constructor:
     settings = dict(settings)
     kind = settings.pop("rope_type")
     settings.pop("type", None)
     theta = settings.pop("rope_theta", named.get("theta"))
     partial = settings.pop("partial_rotary_factor", named.get("partial"))
-    if kind != "default":
-        raise fail("CFG010", f"rope scaling of type `{kind}` cannot be expressed yet", call.span)
-    if settings:
-        raise fail("CFG011", f"unknown rope setting `{min(settings)}`", call.span)
+    if kind == "proportional":  # its share is the scaling's own
+        settings["share"], partial = 1.0 if partial is None else partial, None
+    scaling = _scaling(kind, settings, config, call, scope)
     if theta is None:
         raise fail("CFG012", "the config names no rope_theta", call.span)
     arguments: dict[str, Any] = {"theta": float(theta)}
@@ -62,9 +61,83 @@ def _constructor(settings: dict[str, Any], named: dict[str, Any], call: tree.Cal
         if not isinstance(named.get("head_dim"), int):
             raise fail("TYP010", f"a partial rope needs `head_dim:`, and this is {describe(named.get('head_dim'))}", call.span)
         arguments["partial"] = int(named["head_dim"] * partial)
+    if scaling is not None:
+        arguments["scaling"] = scaling
     return Constructor("rope", tuple(_argument(n, v, call) for n, v in arguments.items()), scope, call.span)
 
 
+# published setting -> specc's field, by kind of scaling
+NAMES = {
+    "linear": {"factor": "factor"},
+    "dynamic": {"factor": "factor"},
+    "llama3": {"factor": "factor", "low_freq_factor": "low", "high_freq_factor": "high", "original_max_position_embeddings": "original"},
+    "yarn": {
+        "factor": "factor",
+        "original_max_position_embeddings": "original",
+        "beta_fast": "beta_fast",
+        "beta_slow": "beta_slow",
+        "truncate": "truncate",
+        "attention_factor": "attention_factor",
+        "mscale": "mscale",
+        "mscale_all_dim": "mscale_all_dim",
+    },
+    "longrope": {
+        "short_factor": "short",
+        "long_factor": "long",
+        "original_max_position_embeddings": "original",
+        "factor": "factor",
+        "attention_factor": "attention_factor",
+    },
+    "proportional": {"share": "share", "factor": "factor"},
+}
+OTHER_NAMES = {"su": "longrope", "ntk": "dynamic"}  # older files
+WHOLE = ("original",)
+
+
+def _scaling(kind: str, settings: dict[str, Any], config: Record, call: tree.Call, scope: Scope) -> tree.Expr | None:
+    """The published settings of one kind of scaling as a constructor's call."""
+    kind = OTHER_NAMES.get(kind, kind)
+    if kind == "default":
+        settings.pop("factor", None) if settings.get("factor") == 1 else None
+        settings.pop("original_max_position_embeddings", None)
+        if settings:
+            raise fail("CFG011", f"unknown rope setting `{min(settings)}`", call.span)
+        return None
+    if kind not in NAMES:
+        raise fail("CFG010", f"rope scaling of type `{kind}` cannot be expressed yet", call.span)
+    if kind in ("yarn", "longrope"):
+        _trained_context(kind, settings, config, call)
+    if unknown := sorted(settings.keys() - NAMES[kind].keys()):
+        raise fail("CFG011", f"unknown rope setting `{unknown[0]}` for `{kind}`", call.span)
+    given = {NAMES[kind][name]: value for name, value in settings.items()}
+    arguments = tuple(tree.Argument(n, _literal(n, v, call), call.span) for n, v in given.items())
+    return tree.Call(tree.Name(kind, call.span), arguments, call.span)
+
+
+def _trained_context(kind: str, settings: dict[str, Any], config: Record, call: tree.Call) -> None:
+    """Fills in what the published loader derives: the trained context, and the factor from the two contexts."""
+    context = config.get("max_position_embeddings")
+    original = config.get("original_max_position_embeddings") or settings.get("original_max_position_embeddings") or context
+    settings["original_max_position_embeddings"] = original
+    if settings.get("factor") is None and isinstance(context, int) and isinstance(original, int) and original:
+        settings["factor"] = context / original
+    if kind == "yarn":
+        for name in ("beta_fast", "beta_slow", "mscale", "mscale_all_dim"):
+            if not settings.get(name, 1):
+                del settings[name]  # zero stands for the default
+        if settings.get("attention_factor") is not None or ("mscale" in settings) != ("mscale_all_dim" in settings):
+            settings.pop("mscale", None), settings.pop("mscale_all_dim", None)
+
+
+def _literal(name: str, value: Any, call: tree.Call) -> tree.Expr:
+    if isinstance(value, list):
+        return tree.ListOf(tuple(tree.Literal(float(v), call.span) for v in value), call.span)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return tree.Literal(int(value) if name in WHOLE else float(value), call.span) if number else tree.Literal(value, call.span)
+
+
 def _argument(name: str, value: Any, call: tree.Call) -> tree.Argument:
+    if isinstance(value, tree.Call):
+        return tree.Argument(name, value, call.span)
     literal = tree.Name(value.name, call.span) if hasattr(value, "name") else tree.Literal(value, call.span)
     return tree.Argument(name, literal, call.span)

@@ -8,7 +8,7 @@ from typing import Any
 
 from specc.diagnostics.finding import SpecError, fail
 from specc.ir.model import Model
-from specc.ir.weights import WeightMap
+from specc.ir.weights import WeightMap, spellings
 from specc.weights.checkpoint import OWN, PUBLISHED, Checkpoint
 from specc.weights.mapping import place
 from specc.weights.rules import Candidate, candidates
@@ -49,7 +49,7 @@ def _ways(weight_map: WeightMap, model: Model, stored: dict[str, Stored]) -> dic
             continue
         if not ways:
             raise _cannot(weight_map, f"no rule names `{key}`", "add a rule for it")
-        way, name = ways[0], root + ways[0].names[0]
+        way, name = ways[0], spellings(ways[0].names[0], root)[0]
         keys = [own for _, own in way.parts] or [key]
         if name in found and found[name][1] != keys:
             raise _cannot(weight_map, f"`{found[name][1][0]}` and `{key}` would both be `{name}`", "give each its own name")

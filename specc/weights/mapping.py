@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specc.diagnostics.finding import fail
 from specc.ir.model import Model
-from specc.ir.weights import WeightMap
+from specc.ir.weights import WeightMap, spellings
 from specc.weights.checkpoint import Checkpoint
 from specc.weights.placing import Placing
 from specc.weights.rules import Candidate, candidates
@@ -42,6 +42,6 @@ def _root(weight_map: WeightMap, found: dict[str, list[Candidate]], tensors: dic
     """The first root under which any name is present; None where no name is, with or without root."""
     names = {name for ways in found.values() for way in ways for name in way.names}
     for root in (*weight_map.root, ""):
-        if any(root + name in tensors for name in names):
+        if any(spellings(name, root)[0] in tensors for name in names):
             return root
     return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from specc.diagnostics.finding import Report
 from specc.ir.node import Parameter
+from specc.ir.weights import spellings
 from specc.weights.checkpoint import Checkpoint
 from specc.weights.equal import same_bytes
 from specc.weights.rules import Candidate
@@ -60,7 +61,7 @@ class Placing:
     def _looked(self, key: str) -> str:
         if not self.ways[key]:
             return " (no rule names it)"
-        names = [f"`{self.root}{name}`" for way in self.ways[key][:1] for name in way.names if self.root + name != key]
+        names = [f"`{full}`" for way in self.ways[key][:1] for name in way.names if (full := spellings(name, self.root)[0]) != key]
         return f" (looked for {' and '.join(names)})" if names else ""
 
     def _find(self, key: str) -> tuple[Candidate, TensorInfo] | None:
@@ -77,7 +78,7 @@ class Placing:
         return None
 
     def _full(self, name: str) -> str | None:
-        return next((full for full in (self.root + name, name) if full in self.checkpoint.tensors), None)
+        return next((full for full in spellings(name, self.root) if full in self.checkpoint.tensors), None)
 
     def _stored(self, key: str, parameter: Parameter, way: Candidate, tensor: TensorInfo) -> Stored:
         expected, part = parameter.shape, self._part(way, tensor)

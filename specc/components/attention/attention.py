@@ -23,7 +23,7 @@ class Attention(Component):
     bias: true, false, or the roles that have one. scale defaults to head_dim^-0.5. softcap s turns each scaled score x into
     s * tanh(x / s) (Gemma 2, https://arxiv.org/abs/2408.00118). qk_norm normalises queries and keys before the position
     scheme turns them: over each head's channels with one weight for all heads (head), with a weight per head (each_head),
-    or over the whole width at once (width).
+    or over the whole width at once (width). clip c then bounds queries, keys and values to [-c, c] (OLMo).
     """
 
     axis: ClassVar[str] = "attention"
@@ -34,6 +34,7 @@ class Attention(Component):
     bias: tuple[Literal["q", "k", "v", "o"], ...] = structural(())
     scale: float
     softcap: float | None = Field(default=None, gt=0)
+    clip: float | None = Field(default=None, gt=0)
     qk_norm: slot("norm", optional=True) = None
     qk_norm_over: Literal["head", "each_head", "width"] = structural("head")
 
@@ -93,11 +94,21 @@ class Attention(Component):
     def flops(self, dims: Dims, context: float) -> int:
         return super().flops(dims, context) + round(4 * self.q_width * context)
 
+    def shrunk(self, plan) -> Attention:
+        heads, kv_heads = plan.heads(self.heads, self.kv_heads)
+        head_dim = plan.head_width(self.head_dim)
+        default = self.head_dim**-0.5
+        scale = self.scale if self.scale == 1 else head_dim**-0.5 if self.scale == default else self.scale / default * head_dim**-0.5
+        return self.replaced(heads=heads, kv_heads=kv_heads, head_dim=head_dim, scale=scale)
+
     def lower(self, g, x, call):
         """x [N, C] -> [N, C]"""
         q, k, v = g.linears(x, ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
         if self.qk_norm is not None:
             q, k = self._normalised(g, q, self.heads, "q_norm"), self._normalised(g, k, self.kv_heads, "k_norm")
+        if self.clip is not None:
+            bounds = g.number(-self.clip), g.number(self.clip)
+            q, k, v = (g.op("Clip", x, *bounds) for x in (q, k, v))
         q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
         q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
         options = {"q_num_heads": self.heads, "kv_num_heads": self.kv_heads, "scale": self.scale}

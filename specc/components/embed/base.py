@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -19,6 +19,9 @@ class Part(Component):
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
         return {"width": dims.dim, **given}
+
+    def shrunk(self, plan) -> Self:
+        return self.replaced(width=plan.width(self.width))
 
     def flops(self, dims: Dims, context: float) -> int:
         return 0  # a look-up

@@ -34,6 +34,9 @@ class LearnedPosition(Part):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return (Parameter("weight", (self.length + self.offset, self.width)),)
 
+    def shrunk(self, plan) -> LearnedPosition:
+        return self.replaced(width=plan.width(self.width), length=plan.length(self.length))
+
     def lower(self, g, call, x=None):
         """-> [N, width]"""
         rows = call.frame.flat_positions()

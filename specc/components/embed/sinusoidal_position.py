@@ -12,22 +12,27 @@ from specc.ir.node import Dims, Finding, structural
 
 
 class SinusoidalPosition(Part):
-    """Sines and cosines of position / theta^(2i / width): alternating (interleaved, the paper), or all sines first (half)."""
+    """Sines and cosines of position / theta^(2i / width): alternating (interleaved, the paper), or all sines first (half).
+
+    inclusive spaces the frequencies from 1 to exactly 1 / theta (fairseq); the paper stops one step short.
+    """
 
     kind: Literal["sinusoidal_position"] = "sinusoidal_position"
     theta: float = Field(default=10_000.0, gt=1)
     layout: Literal["interleaved", "half"] = structural("interleaved")
     offset: int = Field(default=0, ge=0)
+    inclusive: bool = structural(False)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.width % 2:
             yield Finding("width", "SHP002", f"sines and cosines come in pairs, and the width {self.width} is odd")
 
     def frequencies(self):
-        """theta^(-2i / width) as float32 [width / 2]"""
+        """theta^(-i / steps) as float32 [width / 2]"""
         import numpy as np
 
-        return (float(self.theta) ** (-np.arange(0, self.width, 2, dtype=np.float64) / self.width)).astype(np.float32)
+        half = self.width // 2
+        return (float(self.theta) ** (-np.arange(half, dtype=np.float64) / (half - self.inclusive))).astype(np.float32)
 
     def lower(self, g, call, x=None):
         """-> [N, width]"""

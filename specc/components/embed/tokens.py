@@ -39,6 +39,9 @@ class Tokens(Part):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return (Parameter("weight", (self.vocab, self.width)),)
 
+    def shrunk(self, plan) -> Tokens:
+        return self.replaced(width=plan.width(self.width), vocab=plan.count(self.vocab), scale=plan.root(self.scale))
+
     def lower(self, g, call, x=None):
         """-> [N, width]"""
         rows = g.op("Gather", g.parameter("weight"), call.frame.token_ids())

@@ -23,6 +23,9 @@ class Gated(Component):
         into = linear("gate", dims.dim, self.hidden, self.bias) + linear("up", dims.dim, self.hidden, self.bias)
         return into + linear("down", self.hidden, dims.dim, self.bias)
 
+    def shrunk(self, plan) -> Gated:
+        return self.replaced(hidden=plan.width(self.hidden))
+
     def lower(self, g, x, call=None):
         """x [N, C] -> [N, C]"""
         gate, up = g.linears(x, ("gate", "up"))

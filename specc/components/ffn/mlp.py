@@ -22,6 +22,9 @@ class MLP(Component):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias)
 
+    def shrunk(self, plan) -> MLP:
+        return self.replaced(hidden=plan.width(self.hidden))
+
     def lower(self, g, x, call=None):
         """x [N, C] -> [N, C]"""
         return g.linear(self.activation.lower(g, g.linear(x, "up")), "down")

@@ -28,6 +28,9 @@ class Classify(Head):
         dense = () if self.activation is None else linear("dense", dims.dim, dims.dim, True)
         return dense + linear("classes", dims.dim, self.classes, self.bias)
 
+    def shrunk(self, plan) -> Classify:
+        return self.replaced(classes=plan.count(self.classes))
+
     def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
         return ("batch", self.classes)
 

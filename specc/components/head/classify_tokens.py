@@ -21,6 +21,9 @@ class ClassifyTokens(Head):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return linear("classes", dims.dim, self.classes, self.bias)
 
+    def shrunk(self, plan) -> ClassifyTokens:
+        return self.replaced(classes=plan.count(self.classes))
+
     def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
         return ("batch", "sequence", self.classes)
 

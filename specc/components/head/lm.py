@@ -37,6 +37,10 @@ class LanguageModel(Head):
         width = self.width or dims.dim
         return 2 * width * (dims.vocab or 0) + (2 * width * dims.dim if self.width else 0)
 
+    def shrunk(self, plan) -> LanguageModel:
+        width = None if self.width is None else plan.width(self.width)
+        return self.replaced(width=width, scale=plan.root(self.scale))
+
     def lower(self, g, x, call):
         if self.width is not None:
             x = g.linear(x, "project")

@@ -37,6 +37,9 @@ class MaskedLanguageModel(Head):
     def flops(self, dims: Dims, context: float) -> int:
         return 2 * self.width * (dims.dim + (dims.vocab or 0))
 
+    def shrunk(self, plan) -> MaskedLanguageModel:
+        return self.replaced(width=plan.width(self.width))
+
     def lower(self, g, x, call):
         x = self.activation.lower(g, g.linear(x, "dense"))
         with g.scope("norm"):

@@ -22,6 +22,9 @@ class Sliding(Component):
     def reach(self) -> int:
         return self.window
 
+    def shrunk(self, plan) -> Sliding:
+        return self.replaced(window=plan.window(self.window))
+
     def visible(self, g, query, key):
         oldest = g.op("Sub", query, g.integer(self.window - 1))
         return g.op("And", g.op("LessOrEqual", key, query), g.op("GreaterOrEqual", key, oldest))

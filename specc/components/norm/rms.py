@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from specc.ir.node import Component, Dims, Parameter
+from specc.ir.node import Component, Dims, Parameter, structural
 
 
 class RMSNorm(Component):
@@ -18,7 +18,7 @@ class RMSNorm(Component):
     axis: ClassVar[str] = "norm"
     kind: Literal["rms"] = "rms"
     eps: float = Field(gt=0)
-    offset: float = 0.0
+    offset: float = structural(0.0)
 
     def over(self, *shape: int) -> tuple[Parameter, ...]:
         return (Parameter("weight", shape, "zeros" if self.offset else "ones"),)

@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from specc.components.position.base import Position
+from specc.components.registry import slot
+from specc.components.scaling.base import inverse
 from specc.ir.node import Finding, structural
 
 
@@ -22,6 +24,11 @@ class Rope(Position):
     theta: float = Field(default=10_000.0, gt=0)
     layout: Literal["half", "interleaved"] = structural("half")
     partial: int | None = Field(default=None, gt=0)
+    scaling: slot("scaling", optional=True) = None
+
+    def shrunk(self, plan) -> Rope:
+        partial = None if self.partial is None else plan.head_width(self.partial)
+        return self.replaced(partial=partial, scaling=None if self.scaling is None else self.scaling.shrunk(plan))
 
     def width(self, head_dim: int) -> int:
         """How many channels are turned."""
@@ -33,24 +40,21 @@ class Rope(Position):
             yield Finding("partial", "SHP002", f"rope turns pairs of channels, and {width} is odd")
         if width > head_dim:
             yield Finding("partial", "SHP002", f"rope turns {width} channels, and a head has only {head_dim}")
-
-    def inverse_frequencies(self, head_dim: int):
-        """theta^(-2i / rotated) as float32 [rotated / 2], rounded step by step as torch rounds it.
-
-        One unit in the last place is 8e-3 radians at position 131,072: the exponent is rounded to float32, the power taken
-        in float64 and rounded, then inverted in float32.
-        """
-        import numpy as np
-
-        width = self.width(head_dim)
-        exponent = np.arange(0, width, 2, dtype=np.float32) / np.float32(width)
-        power = np.power(np.float64(self.theta), exponent.astype(np.float64)).astype(np.float32)
-        return (np.float32(1.0) / power).astype(np.float32)
+        if self.scaling is not None:
+            yield from self.scaling.check_width(width)
 
     def tables(self, g, frame, width: int):
         """-> cos, sin [B, T, rotated / 2]"""
-        angles = g.op("Mul", frame.position_column(), g.constant(self.inverse_frequencies(width)))
-        return g.cast(g.op("Cos", angles)), g.cast(g.op("Sin", angles))
+        turned = self.width(width)
+        if self.scaling is None:
+            frequencies, amplitude = g.constant(inverse(self.theta, turned)), 1.0
+        else:
+            frequencies, amplitude = self.scaling.frequencies(g, frame, self.theta, turned), self.scaling.amplitude()
+        angles = g.op("Mul", frame.position_column(), frequencies)
+        made = [g.op("Cos", angles), g.op("Sin", angles)]
+        if amplitude != 1:
+            made = [g.op("Mul", x, g.constant(amplitude, "float32")) for x in made]
+        return g.cast(made[0]), g.cast(made[1])
 
     def rotate(self, g, q, k, heads: int, kv_heads: int, width: int, tables):
         options = {"interleaved": int(self.layout == "interleaved")}

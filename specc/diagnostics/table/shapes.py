@@ -15,4 +15,5 @@ def codes() -> list[Code]:
             "SHP005", "a tied head without its table", "A tied head reads the token table, so there must be one, and as wide as the head."
         ),
         Code("SHP006", "layers that do not sum to the depth", "`layers` says which layer stands where, from the first to the last."),
+        Code("SHP007", "factors that do not match the channels", "longrope has one factor for each pair of channels that rope turns."),
     ]

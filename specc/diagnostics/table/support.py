@@ -22,4 +22,12 @@ def codes() -> list[Code]:
             "weights that cannot lie there",
             "`--weights-as` says where the graph finds its weights; beside, link and copy each fit some folders.",
         ),
+        Code("SYS020", "a provider that does not run here", "`--provider cuda` needs onnxruntime-gpu, a driver, and the CUDA libraries."),
+        Code("SYS021", "no graph to run", "`specc run` takes a folder with a model.onnx that `specc build --to onnx` wrote."),
+        Code(
+            "SYS022",
+            "an input that does not fit the graph",
+            "Causal language models take `--prompt` or `--ids`, the others `--text` or `--ids`; texts need a tokenizer.json beside the graph,"
+            " ids lie in the vocabulary, and nothing is longer than the model's context.",
+        ),
     ]

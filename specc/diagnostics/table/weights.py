@@ -93,4 +93,10 @@ def codes() -> list[Code]:
             " and of one type.",
         ),
         Code("WGT019", "a type that specc does not write", "New weights are written as F32, F16 or BF16."),
+        Code(
+            "WGT020",
+            "weights that changed under a graph",
+            "A graph points into weight files by offset, and remembers the size and the header of each. A file that is missing or has"
+            " changed since is refused: its bytes would be read as other numbers. Build the graph again.",
+        ),
     ]
