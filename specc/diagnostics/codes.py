@@ -1,12 +1,13 @@
 """Every diagnostic specc can report: a stable code, its meaning, and a wrong and a right example.
 
 `specc explain CODE` prints an entry; tests/diagnostics proves that each wrong example gets its code and each right one
-does not. The entries themselves stand in one module per room, in `specc/diagnostics/table/`.
+does not. The entries themselves stand in one module per room, in `specc/diagnostics/table/`, read when a finding is made.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +21,21 @@ class Code:
     right: str = ""
 
 
-class _Table(dict[str, Code]):
-    def add(self, *codes: Code) -> None:
-        for code in codes:
-            if code.id in self:
-                raise KeyError(f"diagnostic code {code.id} is in the table twice")
-            self[code.id] = code
+@cache
+def table() -> dict[str, Code]:
+    """The whole table by code, in the order of its rooms."""
+    from specc.diagnostics.table import rooms
+
+    found: dict[str, Code] = {}
+    for code in rooms():
+        if code.id in found:
+            raise KeyError(f"diagnostic code {code.id} is in the table twice")
+        found[code.id] = code
+    return found
 
 
-CODES = _Table()
-
-from specc.diagnostics import table as _table  # noqa: E402  (fills CODES)
-
-_table.fill(CODES)
+def __getattr__(name: str) -> dict[str, Code]:
+    """`CODES`: the table, filled when it is first asked for."""
+    if name == "CODES":
+        return table()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

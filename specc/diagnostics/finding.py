@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
-from specc.diagnostics.codes import CODES
+from specc.diagnostics.codes import table
 from specc.source import Span
 
 Severity = Literal["error", "warning"]
+
+MOST = 100  # findings of one report; a text with more of them is not the one that was meant
+LONG_WORD, LONG_TEXT = re.compile(r"\S{200,}"), 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,18 @@ class Diagnostic:
     notes: tuple[tuple[Span, str], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.code not in CODES:
+        if self.code not in table():
             raise KeyError(f"diagnostic code {self.code} is not in the table")
+        object.__setattr__(self, "message", _readable(self.message))
+        object.__setattr__(self, "help", self.help and _readable(self.help))
+
+
+def _readable(text: str) -> str:
+    """A message may quote the input, which may be a megabyte of one word."""
+    if len(text) < 200:
+        return text
+    text = LONG_WORD.sub(lambda word: f"{word[0][:60]}...{word[0][-10:]}", text)
+    return text if len(text) <= LONG_TEXT else text[:LONG_TEXT] + "..."
 
 
 class SpecError(Exception):
@@ -42,15 +56,23 @@ class Report:
     """Collects diagnostics so that one run reports them all."""
 
     found: list[Diagnostic] = field(default_factory=list)
+    _known: set[Diagnostic] = field(default_factory=set, repr=False)
 
     def error(self, code: str, message: str, span: Span | None = None, help: str | None = None, notes: tuple = ()) -> None:
-        self._add(Diagnostic(code, message, span, help, "error", notes))
+        self.add(Diagnostic(code, message, span, help, "error", notes))
 
     def warn(self, code: str, message: str, span: Span | None = None, help: str | None = None) -> None:
-        self._add(Diagnostic(code, message, span, help, "warning"))
+        self.add(Diagnostic(code, message, span, help, "warning"))
 
-    def _add(self, found: Diagnostic) -> None:
-        if found not in self.found:  # the same field is looked at once per layer
+    def add(self, *diagnostics: Diagnostic) -> None:
+        """Keeps what it does not hold yet: the same field may be looked at once per layer. Raises SpecError at the limit."""
+        for found in diagnostics:
+            if found in self._known:
+                continue
+            if len(self.found) >= MOST and found.code != "LIM015":
+                self.add(Diagnostic("LIM015", f"there are more than {MOST} findings; nothing further is looked for", found.span))
+                raise SpecError(self.found)
+            self._known.add(found)
             self.found.append(found)
 
     @property
@@ -71,6 +93,6 @@ def fail(code: str, message: str, span: Span | None = None, help: str | None = N
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or the list of what is known where nothing is close."""
     known = sorted(known)
-    if close := get_close_matches(name, known, n=1, cutoff=0.6):
+    if len(name) <= 100 and len(known) <= 2000 and (close := get_close_matches(name, known, n=1, cutoff=0.6)):
         return f"did you mean `{close[0]}`?"
     return f"known here: {', '.join(known)}" if 0 < len(known) <= 24 else None

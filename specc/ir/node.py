@@ -130,9 +130,20 @@ class Component(Node):
         """What it needs from the caller besides the tokens."""
         return ()
 
+    def active(self, dims: Dims) -> int:
+        """Learned values that take part in the computation of one token."""
+        return sum(p.size for p in self.parameters(dims) if p.role != "fixed")
+
     def flops(self, dims: Dims, context: float) -> int:
-        """Multiply-adds counted as two, for one token that attends to `context` keys; norms and elementwise work left out."""
+        """Multiply-adds counted as two, for one token that attends to `context` keys; norms and elementwise work left out.
+
+        Linear in the context, if it depends on it at all.
+        """
         return 2 * sum(p.size for p in self.parameters(dims) if len(p.shape) == 2)
+
+    def flops_per_sequence(self, dims: Dims) -> int:
+        """The same for work that is done once for a whole sequence."""
+        return 0
 
     def shrunk(self, plan) -> Self:
         """The same component in a small model: each size replaced by what the plan (specc.tools.shrink.Plan) makes of it."""

@@ -31,8 +31,22 @@ class Transpose(Node):
     of: Source
 
 
+class Stacked(Node):
+    """One tensor for all experts, in order along its first axis; `flat` where their rows simply follow one another.
+
+    The last placeholder of the rule's own key is the expert's number.
+    """
+
+    op: Literal["stacked"] = "stacked"
+    of: Source
+    flat: bool = False
+
+
 class Fused(Node):
-    """Several parts along the rows of one tensor, in `order`; with groups n, n times in turn a share of each part."""
+    """Several parts along the rows of one tensor, in `order`.
+
+    With groups n, n times in turn a share of each part; with groups 0, a row of each part in turn.
+    """
 
     op: Literal["fused"] = "fused"
     of: Source
@@ -40,7 +54,7 @@ class Fused(Node):
     groups: int = 1
 
 
-Source = Annotated[Tensor | Transpose | Fused, Field(discriminator="op")]
+Source = Annotated[Tensor | Transpose | Stacked | Fused, Field(discriminator="op")]
 
 
 class WeightRule(Node):
@@ -59,5 +73,5 @@ class WeightMap(Node):
     rules: tuple[WeightRule, ...] = ()
 
 
-for _model in (Transpose, Fused, WeightRule):
+for _model in (Transpose, Stacked, Fused, WeightRule):
     _model.model_rebuild()

@@ -7,17 +7,19 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 
 from specc.components.registry import axes_of, axis_of_field, load, members
-from specc.diagnostics.finding import SpecError, did_you_mean, fail
+from specc.diagnostics.finding import Diagnostic, SpecError, did_you_mean, fail
 from specc.ir.node import Component, Dims
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, LayerRef, Source, Symbol, describe
+from specc.resolve.work import COMPONENT
 from specc.source import Span
 from specc.syntax import tree
 
 
 def build(value: Any, axes: tuple[str, ...], dims: Dims, span: Span, scope: Scope) -> Component:
     """The component that a value names on one of the axes. Raises SpecError; several findings where there are several."""
+    scope.work.spend(COMPONENT, span)
     constructor = _constructor(value, axes, span, scope)
     axis = next((axis for axis in axes if constructor.name in members(axis)), None)
     if axis is None:
@@ -53,27 +55,29 @@ class _Builder:
 
     def __init__(self, cls: type[Component], call: Constructor, dims: Dims) -> None:
         self.cls, self.call, self.dims = cls, call, dims
+        self.wrong: list[Diagnostic] = []
         self.arguments = self._named()
         self.values: dict[str, Any] = {}
         self.open: set[str] = set()
         self.scope = call.scope.child(siblings=self._sibling)
 
     def _named(self) -> dict[str, tree.Argument]:
-        """The arguments by field name. Raises SpecError naming every one that has no place."""
+        """The arguments by field name; what is wrong with those that have no place is kept."""
         found: dict[str, tree.Argument] = {}
-        wrong = []
+        known = self._known()
         for number, argument in enumerate(self.call.arguments):
+            if len(self.wrong) >= MOST_WRONG:
+                break
             name = argument.name or (self.cls.first if number == 0 else None)
             if name is None:
-                wrong.append(fail("NAM003", f"`{self.call.name}` takes its fields by name", argument.span, self._fields()))
-            elif name not in self._known():
-                wrong.append(fail("NAM002", f"`{self.call.name}` has no field `{name}`", argument.span, did_you_mean(name, self._known())))
+                self.wrong.append(Diagnostic("NAM003", f"`{self.call.name}` takes its fields by name", argument.span, self._fields()))
+            elif name not in known:
+                hint = did_you_mean(name, known) or self._fields()
+                self.wrong.append(Diagnostic("NAM002", f"`{self.call.name}` has no field `{name}`", argument.span, hint))
             elif name in found:
-                wrong.append(fail("NAM005", f"`{name}` is given twice", argument.span))
+                self.wrong.append(Diagnostic("NAM005", f"`{name}` is given twice", argument.span))
             else:
                 found[name] = argument
-        if wrong:
-            raise SpecError(d for error in wrong for d in error.diagnostics)
         return found
 
     def _known(self) -> list[str]:
@@ -83,7 +87,7 @@ class _Builder:
         return f"its fields: {', '.join(self._known())}" if self._known() else "it has no fields"
 
     def build(self) -> Component:
-        wrong = []
+        wrong = self.wrong
         for name in self.arguments:
             try:
                 self._value(name)
@@ -192,6 +196,7 @@ def _words(annotation: Any) -> frozenset[str]:
     return frozenset(w for part in get_args(annotation) for w in _words(part))
 
 
+MOST_WRONG = 20  # fields of one call that are named as wrong
 BOUNDS = {"greater_than": "greater than {gt}", "greater_than_equal": "at least {ge}", "less_than": "less than {lt}", "less_than_equal": "at most {le}"}
 TYPES = {
     "int_type": "a whole number",

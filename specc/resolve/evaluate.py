@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from specc.diagnostics.finding import fail
 from specc.resolve.functions import FUNCTIONS
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, LayerRef, Record, Repeated, Run, Source, Symbol, describe
+from specc.resolve.work import DEPTH, Work
 from specc.source import Span
 from specc.syntax import tree
 
@@ -17,37 +19,56 @@ MOST_ITEMS = 10_000
 
 def evaluate(expr: tree.Expr, scope: Scope) -> Any:
     """The value of an expression. Raises SpecError where it has none."""
-    scope.step(expr.span)
-    match expr:
-        case tree.Literal():
-            return bounded(expr.value, expr.span)
-        case tree.Name():
-            return scope.lookup(expr.id, expr.span)
-        case tree.ListOf():
-            return [evaluate(item, scope) for item in expr.items]
-        case tree.For():
-            items = evaluate(expr.over, scope)
-            if not isinstance(items, list):
-                raise fail("TYP002", f"`for` goes over a list, and this is {describe(items)}", expr.over.span)
-            return [evaluate(expr.body, scope.child({expr.name: item})) for item in items]
-        case tree.Repeat():
-            return Repeated(tuple(evaluate(expr.items, scope)))
-        case tree.Call():
-            return _call(expr, scope)
-        case tree.Attribute():
-            return _attribute(expr, scope)
-        case tree.Index():
-            return _index(expr, scope)
-        case tree.Unary():
-            value = _number(evaluate(expr.operand, scope), expr.operand.span)
-            return bounded(-value if expr.operator == "-" else value, expr.span)
-        case tree.Binary():
-            return _binary(expr, scope)
-        case tree.If():
-            return evaluate(expr.yes if truth(evaluate(expr.condition, scope), expr.condition.span) else expr.no, scope)
-        case tree.Match():
-            return evaluate(chosen_arm(expr, evaluate(expr.subject, scope)).value, scope)
-    raise AssertionError(expr)
+    work = scope.work
+    work.spend(1, expr.span)
+    if work.depth >= DEPTH:
+        raise work.too_deep(expr.span)
+    work.depth += 1
+    try:
+        return KINDS[type(expr)](expr, scope)
+    finally:
+        work.depth -= 1
+
+
+def _literal(expr: tree.Literal, scope: Scope) -> Any:
+    return bounded(expr.value, expr.span)
+
+
+def _name(expr: tree.Name, scope: Scope) -> Any:
+    return scope.lookup(expr.id, expr.span)
+
+
+def _list(expr: tree.ListOf, scope: Scope) -> list[Any]:
+    items = []
+    for item in expr.items:  # not a comprehension: those take a frame of the stack
+        items.append(evaluate(item, scope))
+    return items
+
+
+def _for(expr: tree.For, scope: Scope) -> list[Any]:
+    items, found = evaluate(expr.over, scope), []
+    if not isinstance(items, list):
+        raise fail("TYP002", f"`for` goes over a list, and this is {describe(items)}", expr.over.span)
+    for item in items:
+        found.append(evaluate(expr.body, scope.child({expr.name: item})))
+    return found
+
+
+def _repeat(expr: tree.Repeat, scope: Scope) -> Repeated:
+    return Repeated(tuple(evaluate(expr.items, scope)))
+
+
+def _unary(expr: tree.Unary, scope: Scope) -> int | float:
+    value = _number(evaluate(expr.operand, scope), expr.operand.span)
+    return bounded(-value if expr.operator == "-" else value, expr.span)
+
+
+def _if(expr: tree.If, scope: Scope) -> Any:
+    return evaluate(expr.yes if truth(evaluate(expr.condition, scope), expr.condition.span) else expr.no, scope)
+
+
+def _match(expr: tree.Match, scope: Scope) -> Any:
+    return evaluate(chosen_arm(expr, evaluate(expr.subject, scope), scope.work).value, scope)
 
 
 def bounded(value: Any, span: Span) -> Any:
@@ -67,21 +88,33 @@ def truth(value: Any, span: Span) -> bool:
     return value
 
 
-def chosen_arm(expr: tree.Match, subject: Any) -> tree.Arm:
+def chosen_arm(expr: tree.Match, subject: Any, work: Work) -> tree.Arm:
     """The arm whose pattern equals the subject, or the `else` arm. Raises SpecError where none fits."""
     for arm in expr.arms:
-        if arm.pattern is None or same(arm.pattern.value, subject):
+        if arm.pattern is None or same(arm.pattern.value, subject, work, expr.subject.span):
             return arm
     known = ", ".join(f'"{a.pattern.value}"' if isinstance(a.pattern.value, str) else str(a.pattern.value) for a in expr.arms if a.pattern)
     raise fail("VAL006", f"no arm of this `match` fits {describe(subject)}", expr.subject.span, f"it knows {known}")
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any, work: Work, span: Span) -> bool:
     """Equality as the language has it: a bare word equals the string of its name, and true is not 1."""
-    a, b = (v.name if isinstance(v, Symbol) else v for v in (a, b))
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same, a, b))
-    return isinstance(a, bool) == isinstance(b, bool) and not isinstance(a, Constructor) and a == b
+    waiting = [(a, b)]
+    while waiting:
+        a, b = (v.name if isinstance(v, Symbol) else v for v in waiting.pop())
+        work.spend(1 + len(a) // 64 if isinstance(a, (str, list)) else 1, span)
+        if isinstance(a, list) and isinstance(b, list):
+            if len(a) != len(b):
+                return False
+            waiting += zip(a, b, strict=True)
+        elif isinstance(a, Repeated) and isinstance(b, Repeated):
+            waiting.append((list(a.items), list(b.items)))
+        elif isinstance(a, Record) or isinstance(b, Record):
+            if a is not b:
+                return False
+        elif isinstance(a, bool) != isinstance(b, bool) or isinstance(a, Constructor) or a != b:
+            return False
+    return True
 
 
 def _number(value: Any, span: Span) -> int | float:
@@ -126,16 +159,19 @@ def _binary(expr: tree.Binary, scope: Scope) -> Any:
         return _lazy(expr, scope)
     left, right = evaluate(expr.left, scope), evaluate(expr.right, scope)
     if operator == "|":
-        return _alternatives(left, right, expr)
+        return _alternatives(left, right, expr, scope.work)
     if operator == "*" and isinstance(right, LayerRef):
         if isinstance(left, bool) or not isinstance(left, int) or left < 0:
             raise fail("TYP004", f"a layer is repeated a whole number of times, not {describe(left)}", expr.left.span)
         if left > MOST_ITEMS:
-            raise fail("LIM010", f"{left} layers are more than the {MOST_ITEMS} that specc takes", expr.span)
+            raise fail("LIM010", f"{left:,} layers are more than the {MOST_ITEMS:,} that specc takes", expr.span)
         return Run(left, right)
     if operator in ("==", "!="):
-        return same(left, right) == (operator == "==")
+        return same(left, right, scope.work, expr.span) == (operator == "==")
     if operator == "+" and isinstance(left, list) and isinstance(right, list):
+        scope.work.spend(len(left) + len(right), expr.span)
+        if len(left) + len(right) > MOST_ITEMS:
+            raise fail("LIM010", f"a list of {len(left) + len(right):,} items is longer than the {MOST_ITEMS:,} that specc takes", expr.span)
         return left + right
     left, right = _number(left, expr.left.span), _number(right, expr.right.span)
     return bounded(_arithmetic(operator, left, right, expr.span), expr.span)
@@ -150,12 +186,13 @@ def _lazy(expr: tree.Binary, scope: Scope) -> Any:
     return truth(evaluate(expr.right, scope), expr.right.span)
 
 
-def _alternatives(left: Any, right: Any, expr: tree.Binary) -> Source:
+def _alternatives(left: Any, right: Any, expr: tree.Binary, work: Work) -> Source:
     names = []
     for value, side in ((left, expr.left), (right, expr.right)):
         value = Source("tensor", (value,)) if isinstance(value, str) else value
         if not isinstance(value, Source) or value.operation != "tensor":
             raise fail("TYP009", f"`|` joins alternative names, and this is {describe(value)}", side.span)
+        work.spend(len(value.names), side.span)
         names += value.names
     return Source("tensor", tuple(names))
 
@@ -199,3 +236,19 @@ def _power(base: int | float, exponent: int | float, span: Span) -> int | float:
     if base < 0 and not float(exponent).is_integer():
         raise fail("VAL008", "a negative number has no such power", span)
     return base**exponent
+
+
+KINDS: dict[type, Callable[[Any, Scope], Any]] = {
+    tree.Literal: _literal,
+    tree.Name: _name,
+    tree.ListOf: _list,
+    tree.For: _for,
+    tree.Repeat: _repeat,
+    tree.Call: _call,
+    tree.Attribute: _attribute,
+    tree.Index: _index,
+    tree.Unary: _unary,
+    tree.Binary: _binary,
+    tree.If: _if,
+    tree.Match: _match,
+}

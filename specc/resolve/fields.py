@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from specc.diagnostics.finding import Report, did_you_mean
 from specc.resolve.program import Program
+from specc.resolve.work import CALL, Work
 from specc.syntax import tree
+
+MOST_BASES = 100
 
 
 @dataclass(slots=True)
@@ -22,17 +25,20 @@ class Body:
     requires: list[tree.Require] = field(default_factory=list)
 
 
-def collect(model: tree.Model, program: Program, report: Report, seen: tuple[str, ...] = ()) -> Body:
+def collect(model: tree.Model, program: Program, report: Report, work: Work | None = None, seen: tuple[str, ...] = ()) -> Body:
     """The body of a model with everything it inherits. `checks` are not inherited: they are facts about one model."""
-    body = Body()
+    body, work = Body(), work or Work()
+    work.spend(CALL + len(model.body), model.name_span)
     if model.extends is not None:
         base = program.models.get(model.extends)
         if model.extends in (*seen, model.name):
             report.error("VAL005", f"`{model.name}` extends itself: {' -> '.join([*seen, model.name, model.extends])}", model.name_span)
         elif base is None:
             report.error("NAM008", f"no model is called `{model.extends}`", model.name_span, did_you_mean(model.extends, program.models))
+        elif len(seen) >= MOST_BASES:
+            report.error("LIM014", f"`extends` leads through more than {MOST_BASES} models", model.name_span)
         else:
-            body = collect(base, program, report, (*seen, model.name))
+            body = collect(base, program, report, work, (*seen, model.name))
             body.checks = []
     own = sort(model.body, report)
     return Body(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from specc.diagnostics.finding import fail
 from specc.resolve.rope_config import rope_of
 from specc.resolve.scope import Scope
 from specc.resolve.values import LayerRef, Record, Source, Symbol, describe
+from specc.source import Span
 from specc.syntax import tree
 
 Evaluate = Callable[[tree.Expr, Scope], Any]
@@ -20,7 +22,20 @@ def _values(call: tree.Call, scope: Scope, evaluate: Evaluate, least: int, most:
     if any(a.name for a in call.arguments) or not least <= len(call.arguments) <= most:
         count = str(least) if least == most else f"{least} to {most}"
         raise fail("TYP010", f"`{name}` takes {count} values, in order and without names", call.span)
-    return [evaluate(a.value, scope) for a in call.arguments]
+    found = []
+    for argument in call.arguments:  # not a comprehension: those take a frame of the stack
+        found.append(evaluate(argument.value, scope))
+    return found
+
+
+def _by_name(call: tree.Call, scope: Scope, evaluate: Evaluate) -> dict[str | None, Any]:
+    """The values of a call by their names, that of the one without a name under None."""
+    found: dict[str | None, Any] = {}
+    for argument in call.arguments:
+        if argument.name in found:
+            raise fail("NAM005", f"`{argument.name or argument.span.text}` is one too many in this call", argument.span)
+        found[argument.name] = evaluate(argument.value, scope)
+    return found
 
 
 def _sqrt(call: tree.Call, scope: Scope, evaluate: Evaluate) -> float:
@@ -42,8 +57,10 @@ def _range(call: tree.Call, scope: Scope, evaluate: Evaluate) -> list[int]:
     if any(isinstance(v, bool) or not isinstance(v, int) for v in values) or (len(values) == 3 and values[2] == 0):
         raise fail("TYP004", "`range` takes whole numbers, and a step other than 0", call.span)
     items = range(*values)
-    if len(items) > 10_000:
-        raise fail("LIM010", f"a range of {len(items)} items is longer than the 10,000 that specc takes", call.span)
+    count = max(0, -((values[0] - values[1]) // values[2])) if len(values) == 3 else max(0, items.stop - items.start)  # len() ends at 2**63
+    if count > 10_000:
+        raise fail("LIM010", f"a range of {count:,} items is longer than the 10,000 that specc takes", call.span)
+    scope.work.spend(count, call.span)
     return list(items)
 
 
@@ -67,21 +84,51 @@ def _same(call: tree.Call, scope: Scope, evaluate: Evaluate) -> LayerRef:
 def _record(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Record:
     if any(a.name is None for a in call.arguments):
         raise fail("TYP010", "`record` takes named values only", call.span)
-    return Record({a.name: _plain(evaluate(a.value, scope)) for a in call.arguments})
+    values: dict[str, Any] = {}
+    for argument in call.arguments:
+        if argument.name in values:
+            raise fail("NAM005", f"`{argument.name}` is given twice", argument.span)
+        values[argument.name] = _plain(evaluate(argument.value, scope), scope, argument.value.span)
+    return Record(values)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, scope: Scope, span: Span) -> Any:
     """A value back to JSON."""
+    scope.work.spend(1, span)
     if isinstance(value, Record):
         return value.values
-    return [_plain(v) for v in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_plain(v, scope, span) for v in value]
+    if isinstance(value, Symbol):
+        return value.name
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise fail("TYP010", f"a record holds numbers, strings, true, false, none, lists and records, not {describe(value)}", span)
+
+
+def _text(call: tree.Call, scope: Scope, evaluate: Evaluate) -> str:
+    """A string with `{name}` replaced by named values; other braces stay."""
+    given = {a.name: evaluate(a.value, scope) for a in call.arguments}
+    template = given.pop(None, None)
+    if not isinstance(template, str) or any(isinstance(v, bool) or not isinstance(v, (int, str)) for v in given.values()):
+        raise fail("TYP010", "`text` takes a string, and by name the numbers or words that go into it", call.span)
+    for name, value in given.items():
+        template = template.replace("{" + str(name) + "}", str(value))
+    return template
 
 
 def _contains(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
+    from specc.resolve.evaluate import same  # which reads this module
+
     items, wanted = _values(call, scope, evaluate, 2, 2)
     if not isinstance(items, (list, str, type(None))):
         raise fail("TYP002", f"`contains` looks in a list or a string, and this is {describe(items)}", call.span)
-    return items is not None and wanted in items
+    if isinstance(items, str):
+        if not isinstance(wanted, str):
+            raise fail("TYP010", f"`contains` looks for a string in a string, not for {describe(wanted)}", call.span)
+        scope.work.spend(len(items) // 64, call.span)
+        return wanted in items
+    return any(same(item, wanted, scope.work, call.span) for item in items or ())
 
 
 def _has(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
@@ -118,7 +165,7 @@ ACTIVATIONS = {
 def _activation(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Symbol:
     """The activation that published configs call by this name."""
     (name,) = _values(call, scope, evaluate, 1, 1)
-    if name not in ACTIVATIONS:
+    if not isinstance(name, str) or name not in ACTIVATIONS:
         raise fail("CFG013", f"specc has no activation for {describe(name)}", call.span, f"it knows {', '.join(ACTIVATIONS)}")
     return Symbol(ACTIVATIONS[name], call.span)
 
@@ -129,7 +176,7 @@ def _transpose(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
 
 
 def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
-    given = {a.name: evaluate(a.value, scope) for a in call.arguments}
+    given = _by_name(call, scope, evaluate)
     order, groups = given.get("order"), given.get("groups", 1)
     fits = None in given and set(given) <= {None, "order", "groups"} and isinstance(order, list) and len(order) > 1
     if not fits or not all(isinstance(part, Symbol) for part in order):
@@ -137,6 +184,19 @@ def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
         raise fail("TYP004", f"`groups` is a whole number from 1 up, and this is {describe(groups)}", call.span)
     return Source("fused", of=_source(given[None], call), order=tuple(part.name for part in order), groups=groups)
+
+
+def _interleaved(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    if any(a.name == "groups" for a in call.arguments):
+        raise fail("TYP010", "`interleaved` takes a tensor and `order: [parts]`, and no groups", call.span)
+    return replace(_fused(call, scope, evaluate), groups=0)
+
+
+def _stacked(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    given = _by_name(call, scope, evaluate)
+    if None not in given or set(given) - {None, "flat"} or not isinstance(given.get("flat", False), bool):
+        raise fail("TYP010", "`stacked` takes a tensor, and `flat: true` where the experts' rows follow one another", call.span)
+    return Source("stacked", of=_source(given[None], call), flat=given.get("flat", False))
 
 
 def _source(value: Any, call: tree.Call) -> Source:
@@ -151,6 +211,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "activation": _activation,
     "contains": _contains,
     "fused": _fused,
+    "interleaved": _interleaved,
     "has": _has,
     "len": _len,
     "max": _extreme(max),
@@ -160,6 +221,8 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "rope_of": rope_of,
     "same": _same,
     "sqrt": _sqrt,
+    "stacked": _stacked,
     "stored": _stored,
+    "text": _text,
     "transpose": _transpose,
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from specc.diagnostics.finding import fail
+from specc.diagnostics.finding import Diagnostic, SpecError, fail
 from specc.resolve.fields import Body
 from specc.resolve.scope import Scope
 from specc.resolve.values import LayerRef, Repeated, Run, describe
+from specc.resolve.work import Work
 from specc.source import Span
 from specc.syntax import tree
 
@@ -20,39 +21,41 @@ def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[str]
             raise fail("VAL002", "the model has layer sections, and no `layers` says where they stand", first.span, f"add `layers = [{depth} * {first.name}]`, for one")
         return ["layer"] * depth
     span = body.fields["layers"].value.span
-    labels = _spell(scope.field("layers", span), depth, span)
+    labels = _spell(scope.field("layers", span), depth, span, scope.work)
     if len(labels) != depth:
         raise fail("SHP006", f"`layers` names {len(labels)} layers, and the depth is {depth}", span)
-    for label in body.layers:
-        if label not in labels and not model.parameters:  # not every config of a family uses every kind of layer
-            raise fail("LNT003", f"the layer `{label}` is never used", body.layers[label].span)
+    stated = set(labels)
+    unused = [] if model.parameters else [label for label in body.layers if label not in stated]  # of a family some config may use it
+    if unused:
+        raise SpecError(Diagnostic("LNT003", f"the layer `{label}` is never used", body.layers[label].span) for label in unused)
     return labels
 
 
-def _spell(value: Any, depth: int, span: Span) -> list[str]:
+def _spell(value: Any, depth: int, span: Span, work: Work) -> list[str]:
+    work.spend(1, span)
     match value:
         case LayerRef(label=label, shared=shared):
             if shared:
                 raise fail("CAP003", "layers that share one set of weights cannot be compiled yet", span)
             return [label]
         case Run(count=count, layer=layer):
-            return _spell(layer, depth, span) * count
+            return _spell(layer, depth, span, work) * count
         case Repeated(items=items):
-            turn = _items(list(items), depth, span)
+            turn = _items(list(items), depth, span, work)
             if not turn:
                 raise fail("SHP006", "`repeat` of no layers fills nothing", span)
             return (turn * (depth // len(turn) + 1))[:depth]
         case list():
-            return _items(value, depth, span)
+            return _items(value, depth, span, work)
     raise fail("TYP011", f"`layers` is made of layers, and this is {describe(value)}", span)
 
 
-def _items(items: list[Any], depth: int, span: Span) -> list[str]:
+def _items(items: list[Any], depth: int, span: Span, work: Work) -> list[str]:
     labels: list[str] = []
     for number, item in enumerate(items):
         if isinstance(item, Repeated) and number != len(items) - 1:
             raise fail("SHP006", "`repeat` fills what is left, so it stands last", span)
-        labels += _spell(item, max(depth - len(labels), 0), span)
+        labels += _spell(item, max(depth - len(labels), 0), span, work)
         if len(labels) > 10_000:
             raise fail("LIM010", "a model may have 10,000 layers", span)
     return labels

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from specc.components.registry import AXES, SUBLAYERS
-from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
+from specc.diagnostics.finding import Diagnostic, Report, SpecError, did_you_mean, fail
 from specc.ir.model import Embedding, Instance, Layer, Model, Stack, Training
 from specc.ir.node import Component, Dims
-from specc.ir.wiring import Wire
+from specc.ir.wiring import Block, Ref, Wire
 from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate, truth
 from specc.resolve.fields import Body, collect
 from specc.resolve.layout import layout
 from specc.resolve.program import Program
+from specc.resolve.reach import INDEX, Reach, mentions
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, Record, Symbol, describe
 from specc.resolve.weights import weight_maps
 from specc.resolve.width import width_of
 from specc.resolve.wiring import DECLARED, Wirer
+from specc.resolve.work import LAYER, MODEL, Work
 from specc.source import Span
 from specc.syntax import tree
 
@@ -27,6 +30,7 @@ SIZES = ("vocab", "dim", "depth", "context")
 TRAINING = ("dropout", "attention_dropout")
 KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "final_norm", "block", "layers", "sample", "ignore")
 MOST_LAYERS = 10_000
+MOST_WRONG = 20  # statements of one section that are named as wrong
 
 
 @dataclass(slots=True)
@@ -39,17 +43,27 @@ class Resolved:
     definition: tree.Model
 
 
-def resolve(definition: tree.Model, program: Program, report: Report, config: Record | None = None, tensors: frozenset[str] | None = None) -> Resolved:
+def resolve(
+    definition: tree.Model,
+    program: Program,
+    report: Report,
+    config: Record | None = None,
+    tensors: frozenset[str] | None = None,
+    work: Work | None = None,
+) -> Resolved:
     """The typed model. Raises SpecError with every error found.
 
     A family (a model with a parameter) is given its config, and the names of the tensors where a checkpoint is at hand.
+    `work`: what was spent on other models of the same file.
     """
-    body = collect(definition, program, report)
+    work = work or Work()
+    work.spend(MODEL, definition.name_span)
+    body = collect(definition, program, report, work)
     report.raise_errors()
     variables = {definition.parameters[0]: config} if definition.parameters and config is not None else {}
     if tensors is not None:
         variables["checkpoint"] = tensors
-    scope = Scope(body.fields, report, evaluate, variables, body.layers)
+    scope = Scope(body.fields, report, evaluate, variables, body.layers, work=work)
     resolver = _Resolver(definition, body, program, scope, report)
     model = resolver.model()
     report.raise_errors()
@@ -64,6 +78,10 @@ class _Resolver:
     scope: Scope
     report: Report
     dims: Dims | None = None
+    reach: Reach | None = None
+    shared: dict[tuple[str, tuple[str, ...]], Component | None] = field(default_factory=dict)  # what all layers have in common
+    instances: dict[tuple[str, int], Instance] = field(default_factory=dict)
+    wired: dict[int, tuple[list[tuple[str, Span]], frozenset[str], Block]] = field(default_factory=dict)
 
     def model(self) -> Model:
         for stack in self.body.stacks.values():
@@ -88,8 +106,7 @@ class _Resolver:
         try:
             return part()
         except SpecError as error:
-            for found in error.diagnostics:
-                self.report._add(found)
+            self.report.add(*error.diagnostics)
 
     # ---- sizes
 
@@ -104,6 +121,8 @@ class _Resolver:
         for name in ("dim", "depth"):
             if name not in self.body.fields:
                 self.report.error("VAL002", f"the model `{self.definition.name}` states no `{name}`", self.definition.name_span, f"add `{name} = ...`")
+        if self.report.errors:
+            self._try(self._unused)
         self.report.raise_errors()
         return Dims(**sizes)
 
@@ -117,7 +136,7 @@ class _Resolver:
         if value < 1:
             raise fail("VAL001", f"`{name}` must be greater than 0, and it is {value}", span)
         if name == "depth" and value > MOST_LAYERS:
-            raise fail("LIM010", f"{value} layers are more than the {MOST_LAYERS} that specc takes", span)
+            raise fail("LIM010", f"{value:,} layers are more than the {MOST_LAYERS:,} that specc takes", span)
         return value
 
     def _value(self, name: str, scope: Scope | None = None) -> Any:
@@ -130,8 +149,14 @@ class _Resolver:
         """The component of a field; None where the field is absent or none."""
         if name not in scope.fields:
             return None
+        common = scope.base is not None and name not in scope.changed
+        if common and (name, axes) in self.shared:
+            return self.shared[name, axes]
         value, span = self._value(name, scope), scope.fields[name].value.span
-        return None if value is None else build(value, axes, dims, span, scope)
+        found = None if value is None else build(value, axes, dims, span, scope.base if common and scope.base else scope)
+        if common:
+            self.shared[name, axes] = found
+        return found
 
     def _required(self, name: str, scope: Scope) -> Component:
         found = self._component(name, (name,), scope, self.dims)
@@ -142,49 +167,120 @@ class _Resolver:
     # ---- layers
 
     def _layers(self) -> tuple[Layer, ...]:
-        labels = layout(self.body, self.scope, self.dims.depth, self.definition)
+        self.reach = Reach(self.body.fields)
+        labels = self._try(lambda: layout(self.body, self.scope, self.dims.depth, self.definition)) or [*self.body.layers] or ["layer"]
+        sections: dict[str, tuple[dict[str, tree.Field], frozenset[str]]] = {}
         kinds: dict[str, Layer | None] = {}
+        wrong: set[str] = set()
         layers = []
         for index, label in enumerate(labels):
+            if label in wrong:
+                continue
             known = kinds.get(label)
             if known is None:
-                scope = self._layer_scope(label, index)
-                known = self._layer(label, scope)
+                try:
+                    if label not in sections:
+                        sections[label] = self._section(label)
+                    scope = self.scope.over(sections[label][0], index, sections[label][1])
+                    known = self._layer(label, scope)
+                except SpecError as error:  # the next kind of layer is looked at too
+                    self.report.add(*error.diagnostics)
+                    wrong.add(label)
+                    continue
                 kinds[label] = None if scope.index_read else known
             layers.append(known)
         return tuple(layers)
 
-    def _layer_scope(self, label: str, index: int) -> Scope:
+    def _section(self, label: str) -> tuple[dict[str, tree.Field], frozenset[str]]:
+        """The fields of a layer section, and what they change. Raises SpecError with everything that does not belong there."""
         section = self.body.layers.get(label)
         fields: dict[str, tree.Field] = {}
+        wrong: list[Diagnostic] = []
         for statement in section.body if section else ():
             if not isinstance(statement, tree.Field):
-                raise fail("NAM006", "a layer holds fields only", statement.span)
-            name = str(statement.path)
+                wrong.append(Diagnostic("NAM006", "a layer holds fields only", statement.span))
+                continue
+            name, span = str(statement.path), statement.path.span
             if name in fields:
-                raise fail("NAM005", f"`{name}` is given twice", statement.path.span)
+                wrong.append(Diagnostic("NAM005", f"`{name}` is given twice", span, notes=((fields[name].path.span, "first here"),)))
             if name in SIZES or name in ("embed", "head", "layers", "final_norm"):
-                raise fail("NAM010", f"`{name}` belongs to the model, not to a layer", statement.path.span)
+                wrong.append(Diagnostic("NAM010", f"`{name}` belongs to the model, not to a layer", span))
             fields[name] = statement
-        return self.scope.over(fields, index)
+        if wrong:
+            raise SpecError(wrong[:MOST_WRONG])
+        return fields, self.reach.of(fields, self.scope.work, self.definition.name_span)
 
     def _layer(self, label: str, scope: Scope) -> Layer:
-        mask = self._required("mask", scope)
-        position = self._component("position", ("position",), scope, self.dims) or build(Symbol("none", self.definition.span), ("position",), self.dims, self.definition.span, scope)
+        """One layer. Raises SpecError with the findings of all its parts."""
+        scope.work.spend(LAYER, self.definition.name_span)
+        wrong: dict[Diagnostic, None] = {}
+
+        def found(part):
+            try:
+                return part()
+            except SpecError as error:
+                wrong.update(dict.fromkeys(error.diagnostics))
+
+        mask = found(lambda: self._required("mask", scope))
+        position = found(lambda: self._position(scope))
+        block, instances = found(lambda: self._wiring(scope, wrong)) or (None, {})
+        if position is not None:
+            found(lambda: self._check_layer(position, tuple(instances.values()), scope))
+        if wrong:
+            raise SpecError(wrong)
+        self._overrides_used(label, scope)
+        return Layer(label=label, position=position, mask=mask, block=block, instances=tuple(instances.values()))
+
+    def _position(self, scope: Scope) -> Component:
+        found = self._component("position", ("position",), scope, self.dims)
+        if found is None:
+            found = build(Symbol("none", self.definition.span), ("position",), self.dims, self.definition.span, scope)
+        return found
+
+    def _wiring(self, scope: Scope, wrong: dict[Diagnostic, None]) -> tuple[Block, dict[str, Instance]]:
+        """The block of a layer, and the sublayers that it calls; what is wrong with those goes to `wrong`."""
+        block = self._block(scope)
         instances: dict[str, Instance] = {}
+        calls: list[tuple[str, Span]] = []
 
         def instance(path: str, inputs: tuple[Wire, ...], others: tuple[tree.Argument, ...], span: Span) -> str | None:
             if others or len(inputs) != 1:
                 raise fail("TYP013", f"`{path}` takes one value of the formula", span)
-            component = self._sublayer(path, scope, span)
+            calls.append((path, span))
+            try:
+                component = self._sublayer(path, scope, span)
+            except SpecError as error:  # the block is read on, as if the sublayer were there
+                wrong.update(dict.fromkeys(error.diagnostics))
+                return path
             if component is not None:
-                instances[path] = Instance(path=path, component=component, width=self.dims.dim)
+                instances[path] = self._instance(path, component)
             return None if component is None else path
 
-        block = Wirer(scope, instance).block(self._block(scope))
-        self._check_layer(position, tuple(instances.values()), scope)
-        self._overrides_used(label, instances)
-        return Layer(label=label, position=position, mask=mask, block=block, instances=tuple(instances.values()))
+        known = self.wired.get(id(block))
+        if known is None:
+            if len(block.parameters) > 1:
+                raise fail("CAP001", f"the block `{block.name}` takes the output of an encoder, and models with two stacks cannot be compiled yet", block.span)
+            wired = Wirer(scope, instance).block(block)
+            if not wrong and self._constant(block):
+                self.wired[id(block)] = (calls, frozenset(instances), wired)
+            return wired, instances
+        known_calls, present, wired = known
+        for path, span in known_calls:
+            instance(path, (Ref(name=path),), (), span)
+        if instances.keys() == present or wrong:
+            return wired, instances
+        return Wirer(scope, instance).block(block), instances  # a sublayer that is none here alone
+
+    def _constant(self, block: tree.Block) -> bool:
+        """Whether a block says the same in every layer: its formulas name no field but sublayers that they call."""
+        named = set().union(*(mentions(statement.value) for statement in block.fields))
+        return INDEX not in named and not named & self.scope.fields.keys() - {*SUBLAYERS}
+
+    def _instance(self, path: str, component: Component) -> Instance:
+        key = path, id(component)
+        if key not in self.instances:
+            self.instances[key] = Instance(path=path, component=component, width=self.dims.dim)
+        return self.instances[key]
 
     def _sublayer(self, path: str, scope: Scope, span: Span) -> Component | None:
         """What a block calls by this path: the labelled field where the model has one, else the field itself."""
@@ -213,11 +309,13 @@ class _Resolver:
                     span = scope.fields["position"].value.span if "position" in scope.fields else self.definition.span
                     raise fail(found.code, found.message, span, found.help)
 
-    def _overrides_used(self, label: str, instances: dict[str, Instance]) -> None:
+    def _overrides_used(self, label: str, scope: Scope) -> None:
+        """Everything that a layer section sets must be asked for: by the layer itself, or by what another field says."""
         section = self.body.layers.get(label)
+        mentioned = set(self.reach.dependents).union(*(mentions(s.value) for s in section.body)) if section else set()
         for statement in section.body if section else ():
             name = str(statement.path)
-            if name not in self.scope.used and name not in instances:
+            if not scope.evaluated(name) and name not in mentioned:
                 self.report.error("LNT002", f"the layer `{label}` sets `{name}`, and nothing in it uses that", statement.path.span)
 
     # ---- embedding, norm, heads
@@ -276,6 +374,8 @@ class _Resolver:
             raise fail("VAL002", f"the model `{self.definition.name}` states no `head`", self.definition.name_span, "add `head = lm(tied: true)`, for one")
         value, span = self._value("head"), self.body.fields["head"].value.span
         values = value if isinstance(value, list) else [value]
+        if not values:
+            raise fail("VAL002", f"the model `{self.definition.name}` has an empty list of heads", span, "`head = hidden` gives the last hidden state itself")
         if len(values) != 1:
             raise fail("CAP002", "a model with several heads cannot be compiled yet", span)
         return tuple(Instance(path="head", component=build(v, ("head",), self.dims, span, self.scope), width=self.dims.dim) for v in values)
@@ -303,18 +403,35 @@ class _Resolver:
         return Training(**found)
 
     def _unused(self) -> None:
+        """What is bound and has no effect. After errors only what looks misspelt: the rest may be used where they struck."""
         if self.definition.parameters:
             return  # not every config of a family uses every field
+        used = self.scope.used | self._mentioned_later()
+        if failed := bool(self.report.errors):
+            used |= set().union(*(mentions(f.value) for f in self._all_fields()))
         for name, statement in self.body.fields.items():
             if name in ("sample", "ignore"):
                 continue
             label = f"`{name}`"
             if name.partition(".")[0] in KNOWN:
-                if "." in name and name not in self.scope.used:
+                if "." in name and name not in used and not failed:
                     self.report.error("LNT002", f"{label} is set, and no block calls it", statement.path.span)
-            elif name not in self.scope.used:
+            elif name not in used:
                 hint = did_you_mean(name, KNOWN)
                 if hint and hint.startswith("did you") and len(name) > 2:
                     self.report.error("NAM013", f"a model has no field {label}", statement.path.span, hint)
-                else:
+                elif not failed:
                     self.report.warn("LNT001", f"{label} is bound and never used", statement.path.span)
+
+    def _mentioned_later(self) -> set[str]:
+        """What `checks` and `weights` name: they are looked at when the model is complete."""
+        values = [c.value for c in self.body.checks] + [f.value for w in self.body.weights.values() for f in w.fields]
+        arguments = [a.value for c in self.body.checks if isinstance(c.fact, tree.Call) for a in c.fact.arguments]
+        return set().union(*map(mentions, values + arguments))
+
+    def _all_fields(self) -> Iterator[tree.Field]:
+        yield from self.body.fields.values()
+        for section in (*self.body.layers.values(), *self.body.stacks.values()):
+            yield from (s for s in section.body if isinstance(s, tree.Field))
+        for block in self.body.blocks.values():
+            yield from block.fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from specc.diagnostics.finding import Report, did_you_mean, fail
+from specc.diagnostics.finding import Report, fail
 from specc.resources import SPECS
 from specc.source import Source, Span
 from specc.syntax import tree
@@ -18,12 +18,10 @@ MOST_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Program:
-    """Every model, block and weights map that a file may name. `own` holds the models of the file itself, in order."""
+    """Every model and block that a file may name. `own` holds the models of the file itself, in order."""
 
     models: dict[str, tree.Model] = field(default_factory=dict)
     blocks: dict[str, tree.Block] = field(default_factory=dict)
-    weights: dict[str, tree.Weights] = field(default_factory=dict)
-    adapters: dict[str, tree.Adapter] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
     prelude_blocks: frozenset[str] = frozenset()
 
@@ -31,10 +29,13 @@ class Program:
 def read(path: Path, name: str | None = None, span: Span | None = None) -> Source:
     """A spec file's text. Raises SpecError where it cannot be read."""
     try:
+        if span is not None and not path.is_file() and path.exists():  # a pipe would be waited for, a device read
+            raise fail("SYS001", f"cannot read {name or path}: not a file", span)
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise fail("SYS001", f"cannot read {name or path}: {error.strerror or error}", span) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise fail("SYS001", f"cannot read {name or path}: {reason}", span) from None
     return decode(name or str(path), content)
 
 
@@ -52,6 +53,11 @@ def load_source(source: Source, path: Path) -> Program:
     file = parse(source)
     _uses(file, path, program, report, [path.resolve()], {path.resolve()})
     _add(file, program, report)
+    for item in file.items:  # what can be written and would be passed over
+        if isinstance(item, tree.Adapter):
+            report.error("CAP004", f"the adapter `{item.name}` cannot be compiled yet", item.span)
+        elif isinstance(item, tree.Weights):
+            report.error("NAM006", f"`weights {item.name}` stands outside a model", item.span, "it belongs between the braces of `model NAME { }`")
     program.own = [item.name for item in file.items if isinstance(item, tree.Model)]
     report.raise_errors()
     return program
@@ -77,7 +83,7 @@ def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: 
 
 
 def _add(file: tree.File, program: Program, report: Report, prelude: bool = False) -> None:
-    tables = {tree.Model: program.models, tree.Block: program.blocks, tree.Weights: program.weights, tree.Adapter: program.adapters}
+    tables: dict[type, dict] = {tree.Model: program.models, tree.Block: program.blocks}
     for item in file.items:
         table = tables.get(type(item))
         if table is None:
@@ -86,10 +92,3 @@ def _add(file: tree.File, program: Program, report: Report, prelude: bool = Fals
         if first is not None and not (isinstance(item, tree.Block) and item.name in program.prelude_blocks):
             report.error("NAM005", f"`{item.name}` is given twice", item.span, notes=((first.span, "first here"),))
         table[item.name] = item
-
-
-def find(name: str, program: Program) -> tree.Model:
-    """A model by its name. Raises SpecError where there is none."""
-    if name not in program.models:
-        raise fail("NAM008", f"no model is called `{name}`", None, did_you_mean(name, program.own))
-    return program.models[name]

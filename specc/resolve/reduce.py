@@ -9,6 +9,7 @@ from specc.diagnostics.finding import SpecError
 from specc.resolve.evaluate import chosen_arm, evaluate, truth
 from specc.resolve.functions import FUNCTIONS
 from specc.resolve.model import KNOWN
+from specc.resolve.reach import parts
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, LayerRef, Run, Source, Symbol
 from specc.source import Span
@@ -31,7 +32,7 @@ class Reducer:
                 taken = expr.yes if truth(evaluate(expr.condition, scope), expr.condition.span) else expr.no
                 return self.reduce(taken, scope)
             case tree.Match():
-                return self.reduce(chosen_arm(expr, evaluate(expr.subject, scope)).value, scope)
+                return self.reduce(chosen_arm(expr, evaluate(expr.subject, scope), scope.work).value, scope)
             case tree.Binary(operator="??"):
                 return self.reduce(expr.right if evaluate(expr.left, scope) is None else expr.left, scope)
             case tree.ListOf():
@@ -69,7 +70,7 @@ class Reducer:
             if name in scope.root.fields and name not in KNOWN and name not in seen:
                 if self.depends(scope.root.fields[name].value, scope, seen | {name}):
                     return True
-        return any(isinstance(e, tree.Call) and isinstance(e.function, tree.Name) and e.function.id == "stored" for e in walk(expr))
+        return any(isinstance(e, tree.Call) and isinstance(e.function, tree.Name) and e.function.id == "stored" for e in parts(expr))
 
     def _is_variable(self, name: str, scope: Scope) -> bool:
         while scope is not None:
@@ -80,12 +81,12 @@ class Reducer:
 
     def _open(self, expr: tree.Expr, scope: Scope) -> bool:
         """Whether a part of it has no value yet: the layer's index, or a field of the call it stands in."""
-        for part in walk(expr):
+        for part in parts(expr):
             if isinstance(part, tree.Call) and not (isinstance(part.function, tree.Name) and part.function.id in FUNCTIONS):
                 return True  # a formula of sublayers
             if isinstance(part, tree.Attribute) and isinstance(part.object, tree.Name) and (part.object.id, part.name) == ("layer", "index"):
                 return True
-        arithmetic = [e for e in walk(expr) if isinstance(e, (tree.Binary, tree.Unary))]
+        arithmetic = [e for e in parts(expr) if isinstance(e, (tree.Binary, tree.Unary))]
         try:
             return bool(arithmetic) and any(isinstance(evaluate(tree.Name(n, expr.span), scope), Symbol) for n in names_in(expr) if n != "layer")
         except SpecError:
@@ -124,42 +125,15 @@ class Reducer:
         arguments = [tree.Argument(None, self._source(value.of, span), span)]
         if value.order:
             arguments.append(tree.Argument("order", tree.ListOf(tuple(tree.Name(p, span) for p in value.order), span), span))
+        if value.flat:
+            arguments.append(tree.Argument("flat", tree.Literal(True, span), span))
         if value.groups > 1:
             arguments.append(tree.Argument("groups", tree.Literal(value.groups, span), span))
-        return tree.Call(tree.Name(value.operation, span), tuple(arguments), span)
-
-
-def walk(expr: tree.Expr):
-    """An expression and every expression inside it."""
-    yield expr
-    match expr:
-        case tree.ListOf():
-            inside = expr.items
-        case tree.For():
-            inside = (expr.over, expr.body)
-        case tree.Repeat():
-            inside = (expr.items,)
-        case tree.Call():
-            inside = (expr.function, *(a.value for a in expr.arguments))
-        case tree.Attribute():
-            inside = (expr.object,)
-        case tree.Index():
-            inside = (expr.object, expr.index)
-        case tree.Unary():
-            inside = (expr.operand,)
-        case tree.Binary():
-            inside = (expr.left, expr.right)
-        case tree.If():
-            inside = (expr.condition, expr.yes, expr.no)
-        case tree.Match():
-            inside = (expr.subject, *(a.value for a in expr.arms))
-        case _:
-            inside = ()
-    for part in inside:
-        yield from walk(part)
+        name = "interleaved" if value.operation == "fused" and value.groups == 0 else value.operation
+        return tree.Call(tree.Name(name, span), tuple(arguments), span)
 
 
 def names_in(expr: tree.Expr) -> set[str]:
     """Every plain name that an expression mentions, those of called functions left out."""
-    called = {id(e.function) for e in walk(expr) if isinstance(e, tree.Call)}
-    return {e.id for e in walk(expr) if isinstance(e, tree.Name) and id(e) not in called}
+    called = {id(e.function) for e in parts(expr) if isinstance(e, tree.Call)}
+    return {e.id for e in parts(expr) if isinstance(e, tree.Name) and id(e) not in called}

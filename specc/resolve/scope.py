@@ -8,6 +8,7 @@ from typing import Any
 
 from specc.diagnostics.finding import Report, fail
 from specc.resolve.values import LayerRef, Symbol
+from specc.resolve.work import Work
 from specc.source import Span
 from specc.syntax import tree
 
@@ -17,7 +18,8 @@ class Scope:
     """The names of one model (or of one layer of it, over the model's).
 
     `fields` are evaluated when first asked for, in this scope, so that an override in a layer reaches every field that
-    refers to it. Reading `layer.index` marks the scope, so that its owner evaluates again for each layer.
+    refers to it. What no override and no `layer.index` reaches is evaluated once, in the model's scope (`base`), for all
+    layers. Reading `layer.index` marks the scope, so that its owner evaluates again for each layer.
     """
 
     fields: dict[str, tree.Field]
@@ -28,20 +30,30 @@ class Scope:
     index: int | None = None
     index_read: bool = False
     used: set[str] = field(default_factory=set)
-    steps: list[int] = field(default_factory=lambda: [0])
+    work: Work = field(default_factory=Work)
     siblings: Callable[[str], Any] | None = None
     parent: Scope | None = None
+    base: Scope | None = None
+    changed: frozenset[str] = frozenset()  # what this scope evaluates for itself
     _values: dict[str, Any] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
     def lookup(self, name: str, span: Span) -> Any:
+        if self.parent is None:
+            return self._at_root(name, span)
+        inner, scopes = self, []
+        while inner.parent is not None and name not in inner.variables:
+            scopes.append(inner)
+            inner = inner.parent
+        found = inner._at_root(name, span) if inner.parent is None else inner.variables[name]
+        for scope in reversed(scopes):  # the outermost call answers first
+            if isinstance(found, Symbol) and scope.siblings is not None and (value := scope.siblings(name)) is not None:
+                found = value
+        return found
+
+    def _at_root(self, name: str, span: Span) -> Any:
         if name in self.variables:
             return self.variables[name]
-        if self.parent is not None:
-            found = self.parent.lookup(name, span)
-            if isinstance(found, Symbol) and self.siblings is not None and (value := self.siblings(name)) is not None:
-                return value
-            return found
         if name in self.fields:
             return self.field(name, span)
         if name in self.layers:
@@ -51,6 +63,8 @@ class Scope:
 
     def field(self, name: str, span: Span) -> Any:
         """The value of a field of the model. Raises SpecError where it depends on itself."""
+        if self.base is not None and name not in self.changed:
+            return self.base.field(name, span)
         self.used.add(name)
         if name not in self._values:
             if name in self._open:
@@ -63,18 +77,30 @@ class Scope:
                 self._open.pop()
         return self._values[name]
 
+    def evaluated(self, name: str) -> bool:
+        """Whether a field of this very scope has been asked for."""
+        return name in self._values
+
     def child(self, variables: dict[str, Any] | None = None, siblings: Callable[[str], Any] | None = None) -> Scope:
         """A scope inside this one: with a loop variable, or with the arguments of a call as a last resort."""
-        return Scope({}, self.report, self.evaluate, variables or {}, steps=self.steps, siblings=siblings, parent=self)
+        return Scope({}, self.report, self.evaluate, variables or {}, work=self.work, siblings=siblings, parent=self)
 
-    def over(self, fields: dict[str, tree.Field], index: int) -> Scope:
-        """The scope of one layer: the model's fields with the layer's on top."""
+    def over(self, fields: dict[str, tree.Field], index: int, changed: frozenset[str] | None = None) -> Scope:
+        """The scope of one layer: the model's fields with the layer's on top. `changed`: what differs from the model's
+        (specc.resolve.reach); without it everything is evaluated again."""
         merged = self.fields | fields
-        return Scope(merged, self.report, self.evaluate, self.variables, self.layers, index, used=self.used, steps=self.steps)
+        base = None if changed is None else self
+        return Scope(
+            merged, self.report, self.evaluate, self.variables, self.layers, index, used=self.used, work=self.work,
+            base=base, changed=changed or frozenset(),
+        )  # fmt: skip
 
     @property
     def root(self) -> Scope:
-        return self if self.parent is None else self.parent.root
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
 
     def layer_index(self, span: Span) -> int:
         root = self.root
@@ -82,9 +108,3 @@ class Scope:
         if root.index is None:
             raise fail("NAM004", "`layer.index` has a value only in fields that each layer evaluates", span)
         return root.index
-
-    def step(self, span: Span) -> None:
-        """Counts work, so that no input can keep the compiler busy."""
-        self.steps[0] += 1
-        if self.steps[0] > 2_000_000:
-            raise fail("LIM013", "evaluating this takes more than two million steps", span)

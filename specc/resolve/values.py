@@ -59,10 +59,13 @@ class Record:
 
     values: dict[str, Any]
     read: set[str] = field(default_factory=set)
+    _wrapped: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def get(self, name: str) -> Any:
         self.read.add(name)
-        return wrap(self.values.get(name))
+        if name not in self._wrapped:
+            self._wrapped[name] = wrap(self.values.get(name))
+        return self._wrapped[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Source:
     of: Source | None = None
     order: tuple[str, ...] = ()
     groups: int = 1
+    flat: bool = False
 
 
 def wrap(value: Any) -> Any:
@@ -93,7 +97,7 @@ def describe(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f'the string "{value}"'
+            return f'the string "{value if len(value) <= 60 else value[:60] + "..."}"'
         case int() | float():
             return f"the number {value}"
         case list() | tuple():

@@ -6,12 +6,13 @@ import re
 from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
-from specc.ir.model import Model
-from specc.ir.weights import Fused, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.model import Layer, Model, Stack
+from specc.ir.weights import Fused, Stacked, Tensor, Transpose, WeightMap, WeightRule
 from specc.ir.weights import Source as SourceNode
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
 from specc.resolve.values import Source, describe
+from specc.resolve.work import CALL, LAYER
 from specc.source import Span
 from specc.syntax import tree
 
@@ -25,16 +26,18 @@ def weight_maps(model: Model, sections: dict[str, tree.Weights], scope: Scope, r
         try:
             maps.append(_map(model, section, scope, report, family))
         except SpecError as error:
-            for found in error.diagnostics:
-                report._add(found)
+            report.add(*error.diagnostics)
     return tuple(maps)
 
 
 def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, family: bool) -> WeightMap:
     root, ignore, rules = ("",), (), []
+    kinds = len(_distinct(model.stack))
+    scope.work.spend(LAYER * kinds, section.span)
     keys = parameter_patterns(model)
     for statement in section.fields:
         name, span = str(statement.path), statement.value.span
+        scope.work.spend(CALL + kinds, span)
         value = evaluate(statement.value, scope)
         if name == "root":
             root = _names(value, span)
@@ -53,10 +56,16 @@ def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, fami
 def parameter_patterns(model: Model) -> frozenset[str]:
     """Every key of the state dict and every beginning of one, with numbers replaced by `{}`."""
     found = set()
-    for key in model.parameters():
+    once = tuple(stack.model_copy(update={"layers": _distinct(stack)}) for stack in model.stacks)
+    for key in model.model_copy(update={"stacks": once}).parameters():
         parts = ["{}" if part.isdigit() else part for part in key.split(".")]
         found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
     return frozenset(found)
+
+
+def _distinct(stack: Stack) -> tuple[Layer, ...]:
+    """The layers of a stack, those that are one object once."""
+    return tuple({id(layer): layer for layer in stack.layers}.values())
 
 
 def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[str]) -> str | None:
@@ -66,7 +75,8 @@ def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[
         return None
     pattern = PLACEHOLDER.sub("{}", own)
     if isinstance(source, Fused):  # the last part is a label, the parts of the tensor stand beside it
-        parent = pattern.rpartition(".")[0]
+        parent, _, last = pattern.rpartition(".")
+        parent = parent.rpartition(".")[0] if last in ("weight", "bias") else parent
         return own if any(f"{parent}.{part}" in keys for part in source.order) else None
     return own if pattern in keys else None
 
@@ -77,7 +87,7 @@ def _own_key(path: tree.Path, model: Model) -> str | None:
     prefix = ""
     if parts[0] == "layers" and len(parts) > 2 and parts[1].startswith("["):
         prefix, parts = "layers.{" + parts[1].strip("[]") + "}.", parts[2:]
-        instances = {i.path: i.key for layer in model.stack.layers for i in layer.instances}
+        instances = {i.path: i.key for layer in _distinct(model.stack) for i in layer.instances}
     else:
         instances = {i.path: i.key for i in (*model.stack.embedding.instances, *model.heads)}
         if model.stack.final_norm is not None:
@@ -85,7 +95,8 @@ def _own_key(path: tree.Path, model: Model) -> str | None:
     for length in (2, 1):
         key = instances.get(".".join(parts[:length]))
         if key is not None:
-            return prefix + ".".join([key, *parts[length:]])
+            rest = ("{" + part.strip("[]") + "}" if part.startswith("[") else part for part in parts[length:])
+            return prefix + ".".join([key, *rest])
     return None
 
 
@@ -98,6 +109,8 @@ def source_of(value: Any, span: Span) -> SourceNode:
             return Tensor(names=value.names)
         case Source(operation="transpose"):
             return Transpose(of=source_of(value.of, span))
+        case Source(operation="stacked"):
+            return Stacked(of=source_of(value.of, span), flat=value.flat)
         case Source(operation="fused"):
             return Fused(of=source_of(value.of, span), order=value.order, groups=value.groups)
     raise fail("TYP009", f"the right side is a tensor's name, and this is {describe(value)}", span)

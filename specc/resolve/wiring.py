@@ -10,9 +10,11 @@ from specc.ir.wiring import Add, Assign, Block, Call, Ref, Scale, Wire
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
 from specc.resolve.values import describe
+from specc.resolve.work import CALL
 from specc.source import Span
 from specc.syntax import tree
 
+MOST_WRONG = 20  # statements of one block that are named as wrong
 DECLARED = ("final_norm",)  # statements of a block that are about the model, not about x
 
 
@@ -31,10 +33,15 @@ class Wirer:
     def block(self, block: tree.Block) -> Block:
         """A block's statements in order. Raises SpecError with every finding."""
         self.bound = dict.fromkeys(block.parameters)
-        body, wrong = [], []
+        body, wrong, declared = [], [], set()
         for statement in block.fields:
             name = str(statement.path)
+            if len(wrong) >= MOST_WRONG:
+                break
             if name in DECLARED:
+                if name in declared:
+                    wrong += fail("NAM005", f"`{name}` is given twice", statement.path.span).diagnostics
+                declared.add(name)
                 continue
             if len(statement.path.parts) > 1:
                 wrong += fail("NAM006", f"a block binds plain names, not `{name}`", statement.path.span).diagnostics
@@ -51,6 +58,7 @@ class Wirer:
         return Block(name=block.name, inputs=block.parameters, body=tuple(body))
 
     def wire(self, expr: tree.Expr) -> Wire:
+        self.scope.work.spend(CALL, expr.span)
         match expr:
             case tree.Name(id=name) if name in self.bound:
                 return Ref(name=name)

@@ -28,8 +28,14 @@ def to_published(model: Model, checkpoint: Checkpoint, out: Path, map_name: str 
     weight_map = _map(model, map_name)
     stored = place(model, checkpoint).stored
     ways = _ways(weight_map, model, stored)
-    entries = [(name, stored[keys[0]].tensor.dtype, _shape(way, [stored[key] for key in keys])) for name, (way, keys) in ways.items()]
-    return write(out, PUBLISHED, entries, lambda name: _joined(ways[name][0], [stored[key] for key in ways[name][1]]), progress)
+    entries = []
+    for name, slices in ways.items():
+        way, keys = slices[0]
+        shape = _shape(way, [stored[key] for key in keys])
+        if way.stack is not None:
+            shape = (shape[0] * len(slices), *shape[1:]) if way.stack.flat else (len(slices), *shape)
+        entries.append((name, stored[keys[0]].tensor.dtype, shape))
+    return write(out, PUBLISHED, entries, lambda name: (c for way, keys in ways[name] for c in _joined(way, [stored[key] for key in keys])), progress)
 
 
 def _map(model: Model, name: str | None) -> WeightMap:
@@ -41,8 +47,8 @@ def _map(model: Model, name: str | None) -> WeightMap:
     raise fail("WGT017", f"model `{model.name}` has {asked}", help=f"it has {known}" if known else "write one in the spec")
 
 
-def _ways(weight_map: WeightMap, model: Model, stored: dict[str, Stored]) -> dict[str, tuple[Candidate, list[str]]]:
-    """For each published name how it is stored, and the keys that it holds in order."""
+def _ways(weight_map: WeightMap, model: Model, stored: dict[str, Stored]) -> dict[str, list[tuple[Candidate, list[str]]]]:
+    """For each published name how it is stored, and the keys that it holds in order: one entry, or one per stacked slice."""
     root, found = weight_map.root[0], {}
     for key, ways in candidates(weight_map, model.parameters()).items():
         if key not in stored:
@@ -51,9 +57,11 @@ def _ways(weight_map: WeightMap, model: Model, stored: dict[str, Stored]) -> dic
             raise _cannot(weight_map, f"no rule names `{key}`", "add a rule for it")
         way, name = ways[0], spellings(ways[0].names[0], root)[0]
         keys = [own for _, own in way.parts] or [key]
-        if name in found and found[name][1] != keys:
-            raise _cannot(weight_map, f"`{found[name][1][0]}` and `{key}` would both be `{name}`", "give each its own name")
-        found[name] = (way, keys)
+        if any(keys == known for _, known in found.get(name, ())):
+            continue  # another part of the same fused tensor
+        if name in found and way.stack is None:
+            raise _cannot(weight_map, f"`{found[name][0][1][0]}` and `{key}` would both be `{name}`", "give each its own name")
+        found.setdefault(name, []).append((way, keys))
         if lacking := [own for own in keys if own not in stored]:
             raise _cannot(weight_map, f"`{name}` needs `{lacking[0]}`, which the checkpoint lacks", "list only parts that it has")
         if len(kinds := {stored[own].tensor.dtype for own in keys}) > 1:
@@ -102,7 +110,7 @@ def _array_joined(way: Candidate, held: list[Stored]) -> Iterator[Any]:
     array = load(held[0])
     if way.parts:
         order = tuple(name for name, _ in way.parts)
-        array = joined(dict(zip(order, map(load, held), strict=True)), order, way.groups)
+        array = joined(dict(zip(order, map(load, held), strict=True)), order, way.groups or held[0].shape[0])
     if way.transposed and array.ndim > 1:
         array = np.swapaxes(array, -1, -2)
     yield np.ascontiguousarray(array)

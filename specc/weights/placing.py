@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specc.diagnostics.finding import Report
 from specc.ir.node import Parameter
@@ -74,8 +74,21 @@ class Placing:
                         self._note("WGT013", f"`{name}` (of `{first.name}`)")
                     self.compared.add((first.name, name))  # the parts of a fused tensor all come by here
                 self.used.update(dict.fromkeys(present))
-                return way, first
+                return way, self._slice(key, first, way)
         return None
+
+    def _slice(self, key: str, tensor: TensorInfo, way: Candidate) -> TensorInfo:
+        """A stacked tensor's slice, as a tensor of its own."""
+        stack = way.stack
+        if stack is None:
+            return tensor
+        first = tensor.shape[0] if tensor.shape else 0
+        if (first % stack.count if stack.flat else first != stack.count) or not first:
+            self._note("WGT012", f"`{tensor.name}` does not hold {stack.count} equal slices: it has {sizes(tensor.shape)}")
+            return tensor
+        shape = (first // stack.count, *tensor.shape[1:]) if stack.flat else tensor.shape[1:]
+        length = tensor.length // stack.count
+        return replace(tensor, name=f"{tensor.name}[{stack.number}]", shape=shape, offset=tensor.offset + stack.number * length, length=length)
 
     def _full(self, name: str) -> str | None:
         return next((full for full in spellings(name, self.root) if full in self.checkpoint.tensors), None)
@@ -103,13 +116,14 @@ class Placing:
         for _, key in way.parts:
             if key not in known:
                 problems.append(f"the model has no `{key}`")
-            elif known[key][0] % way.groups:
+            elif way.groups and known[key][0] % way.groups:
                 problems.append(f"{way.groups} groups do not divide the {known[key][0]} rows of `{key}`")
             elif known[key][1:] != columns:
                 problems.append(f"`{key}` is {sizes(known[key])}, and its siblings are [rows, {sizes(columns)[1:]}")
         for problem in problems:
             self._note("WGT014", f"`{tensor.name}`: {problem}")
-        return None if problems else Part(way.part, tuple((name, known[key][0]) for name, key in way.parts), way.groups)
+        groups = way.groups or next(iter(known.values()))[0]  # 0: a row of each part in turn
+        return None if problems else Part(way.part, tuple((name, known[key][0]) for name, key in way.parts), groups)
 
     def _left_over(self) -> None:
         patterns = [re.compile("".join(_pattern(piece) for piece in re.split(r"(\{\w+\}|\*)", ignored))) for ignored in self.ignore]

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from specc.diagnostics.finding import fail
-from specc.ir.weights import Fused, Source, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Fused, Source, Stacked, Transpose, WeightMap, WeightRule
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One of several equal slices of a tensor along its first axis."""
+
+    number: int
+    count: int
+    flat: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,7 @@ class Candidate:
     part: str | None = None
     parts: tuple[tuple[str, str], ...] = ()
     groups: int = 1
+    stack: Stack | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +40,25 @@ class _Rule:
     transposed: bool
     order: tuple[str, ...]
     groups: int
+    stacked: Stacked | None = None
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The rule's own parts up to the label of a fused tensor; a label may be followed by `weight` or `bias`."""
+        if not self.order:
+            return self.own
+        return self.own[:-2] if self.own[-1] in ("weight", "bias") else self.own[:-1]
 
     def fits(self, template: tuple[str, ...]) -> bool:
         """Whether the key begins with this rule's own parts; numbers of the key stand as `#` in the template."""
         if len(template) < len(self.own):
             return False
-        head = self.own[:-1] if self.order else self.own
+        head = self.head
         if any(t != "#" if o[0] == "{" else t != o for o, t in zip(head, template, strict=False)):
             return False
-        return not self.order or template[len(head)] in self.order
+        return not self.order or (template[len(head)] in self.order and template[len(head) + 1 : len(self.own)] == self.own[len(head) + 1 :])
 
-    def candidate(self, key: tuple[str, ...]) -> Candidate | None:
+    def candidate(self, key: tuple[str, ...], counts: dict[tuple[str, ...], int]) -> Candidate | None:
         bound: dict[str, str] = {}
         for own, part in zip(self.own, key, strict=False):
             if own[0] == "{" and bound.setdefault(own, part) != part:
@@ -52,24 +70,45 @@ class _Rule:
             for placeholder, number in bound.items():
                 name = name.replace(placeholder, number)
             names.append(name + rest)
+        stack = self._stack(key, counts)
         if not self.order:
-            return Candidate(tuple(names), self.transposed)
-        parts = tuple((part, ".".join([*key[: size - 1], part]) + rest) for part in self.order)
-        return Candidate(tuple(names), self.transposed, key[size - 1], parts, self.groups)
+            return Candidate(tuple(names), self.transposed, stack=stack)
+        at = len(self.head)
+        parts = tuple((part, ".".join([*key[:at], part, *key[at + 1 :]])) for part in self.order)
+        return Candidate(tuple(names), self.transposed, key[at], parts, self.groups, stack)
+
+    def _stack(self, key: tuple[str, ...], counts: dict[tuple[str, ...], int]) -> Stack | None:
+        """Which slice of a stacked tensor the key is: the last placeholder counts them."""
+        if self.stacked is None:
+            return None
+        at = max(n for n, part in enumerate(self.own) if part[0] == "{")
+        return Stack(int(key[at]), counts[key[:at]], self.stacked.flat)
 
 
 def candidates(weight_map: WeightMap, keys: Iterable[str]) -> dict[str, list[Candidate]]:
     """For each key the ways its tensor may be stored: the rule that names most of the key first, then as written."""
     rules = sorted((_prepare(rule) for rule in weight_map.rules), key=lambda rule: -len(rule.own))
     fitting: dict[tuple[str, ...], list[_Rule]] = {}  # a hundred layers have the same few templates
+    counts = _counts(keys) if any(rule.stacked for rule in rules) else {}
     found = {}
     for key in keys:
         parts = tuple(key.split("."))
         template = tuple("#" if part.isdigit() else part for part in parts)
         if template not in fitting:
             fitting[template] = [rule for rule in rules if rule.fits(template)]
-        found[key] = [c for rule in fitting[template] if (c := rule.candidate(parts)) is not None]
+        found[key] = [c for rule in fitting[template] if (c := rule.candidate(parts, counts)) is not None]
     return found
+
+
+def _counts(keys: Iterable[str]) -> dict[tuple[str, ...], int]:
+    """How many numbered things stand under each beginning of a key."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for key in keys:
+        parts = tuple(key.split("."))
+        for at, part in enumerate(parts):
+            if part.isdigit():
+                found.setdefault(parts[:at], set()).add(part)
+    return {place: len(numbers) for place, numbers in found.items()}
 
 
 def _prepare(rule: WeightRule) -> _Rule:
@@ -79,10 +118,14 @@ def _prepare(rule: WeightRule) -> _Rule:
         order, groups, source = source.order, source.groups, source.of
     if isinstance(source, Transpose):
         transposed, source = True, source.of
-    if isinstance(source, Fused | Transpose):
+    stacked = None
+    if isinstance(source, Stacked):
+        stacked, source = source, source.of
+    numbered = any(part[0] == "{" for part in rule.own.split("."))
+    if isinstance(source, Fused | Transpose | Stacked) or (stacked is not None and not numbered):
         raise fail(
             "WGT015",
             f"the weights rule for `{rule.own}` nests in a way that specc cannot undo",
-            help="write fused(transpose(name), order: [...]): fused outside, transpose inside, each once",
+            help="write fused(transpose(stacked(name)), order: [...]): each once, in this order, and `stacked` for a numbered part",
         )
-    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups)
+    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ class Builder:
         self.weights = weights
         self.compute = compute
         self.nodes: list[Any] = []
+        self._open = self.nodes  # the graph that nodes go to: the main one, or a branch
         self._origins = origins or {}
         self._path: list[str] = []
         self._counts: dict[str, int] = {}
@@ -39,11 +40,17 @@ class Builder:
     @contextmanager
     def outside(self) -> Iterator[None]:
         """Work that belongs to no component, whoever asks for it first."""
-        kept, self._path = self._path, []
+        path, graph = self._path, self._open
+        self._path, self._open = [], self.nodes
         try:
             yield
         finally:
-            self._path = kept
+            self._path, self._open = path, graph
+
+    @property
+    def path(self) -> str:
+        """The place in the state dict of the component at hand."""
+        return ".".join(self._path)
 
     def _key(self, name: str) -> str:
         return ".".join([*self._path, name] if name else self._path)
@@ -61,8 +68,18 @@ class Builder:
         number = self._counts[stem] = self._counts.get(stem, -1) + 1
         name = f"{stem}_{number}" if number else stem
         made = (name,) if outputs == 1 else tuple(f"{name}:{n}" for n in range(outputs))
-        self.nodes.append(proto.node(kind, name, [i or "" for i in inputs], made, attributes, self._provenance()))
+        self._open.append(proto.node(kind, name, [i or "" for i in inputs], made, attributes, self._provenance()))
         return made
+
+    def either(self, condition: Value, yes: Callable[[], Value], no: Callable[[], Value]) -> Value:
+        """The value that one of two branches makes, each a graph of its own that reads the values around it."""
+        branches = {}
+        for name, make in (("then_branch", yes), ("else_branch", no)):
+            outer, self._open = self._open, []
+            result = make()
+            branches[name] = proto.graph(f"{self.path}/{name}", self._open, result, self.compute)
+            self._open = outer
+        return self.op("If", condition, **branches)
 
     def _provenance(self) -> dict[str, str]:
         if not self._path:
@@ -98,6 +115,10 @@ class Builder:
         """A scalar in the type the graph computes in."""
         scalar = self.constant(value, "float32")
         return self._cast_once(scalar)
+
+    def ones(self) -> Value:
+        """[1], a scale that changes nothing, in the type the graph computes in."""
+        return self._cast_once(self.constant([1.0], "float32"))
 
     def _cast_once(self, x: Value) -> Value:
         if self.compute == "float32":

@@ -29,8 +29,8 @@ class Frame:
         self.causal = causal
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
         self._masks: dict[tuple, Value] = {}
+        self._biased_masks: set[Value] = set()
         self._tables: dict[tuple, tuple[Value, ...] | None] = {}
-        self._shapes: dict[int, Value] = {}
 
     # ---- inputs
 
@@ -101,6 +101,15 @@ class Frame:
 
         return self._once("position_column", make)
 
+    def longest(self) -> Value:
+        """-> float32 scalar: one more than the largest position of the call"""
+
+        def make() -> Value:
+            furthest = self.g.op("ReduceMax", self.positions, keepdims=0)
+            return self.g.op("Cast", self.g.op("Add", furthest, self.g.integer(1)), to="float32")
+
+        return self._once("longest", make)
+
     @property
     def query(self) -> Value:
         """-> [T]: the column of each new token, counted from the start of the cache"""
@@ -170,15 +179,41 @@ class Frame:
         visible = mask.visible(self.g, self.query_column, self.key_row)
         if visible is not None:
             return self.g.op("And", visible, self.valid)
-        extents = [self.batch_and_new, self.g.constant([1], "int64"), self.g.reshape(self.total, (1,))]
-        batch = self.g.op("Slice", self.batch_and_new, self.g.constant([0], "int64"), self.g.constant([1], "int64"))
-        new = self.g.op("Slice", self.batch_and_new, self.g.constant([1], "int64"), self.g.constant([2], "int64"))
-        shape = self.g.op("Concat", batch, extents[1], new, extents[2], axis=0)
-        return self.g.op("Expand", self.valid, shape)  # ONNX Runtime wants the mask's last two extents spelt out
+        # ONNX Runtime wants the mask's last two extents spelt out
+        return self.g.op("Expand", self.valid, self._extents(self.batch, 1, self.new, self.total))
+
+    def hide(self, scores: Value, mask: Value) -> Value:
+        """Scores [B, H, T, S] with a mask of this frame applied."""
+        if mask in self._biased_masks:
+            return self.g.op("Add", scores, mask)
+        return self.g.op("Where", mask, scores, self.g.cast(self.g.constant(float("-inf"), "float32")))
+
+    def _extents(self, *extents: Value | int) -> Value:
+        """A shape out of one-element values and integers."""
+        parts = [self.g.constant([e], "int64") if isinstance(e, int) else self.g.reshape(e, (1,)) for e in extents]
+        return self.g.op("Concat", *parts, axis=0)
+
+    @property
+    def batch(self) -> Value:
+        """-> scalar B"""
+        return self._once("batch", lambda: self.g.op("Gather", self.batch_and_new, self.g.integer(0)))
+
+    def per_head(self, x: Value, heads: int) -> Value:
+        """x [B, K, G*T, n] -> [B, H, T, n]"""
+        return self.g.op("Reshape", x, self._once(f"per_head_{heads}", lambda: self._extents(self.batch, heads, self.new, -1)))
+
+    def per_group(self, x: Value, kv_heads: int) -> Value:
+        """x [B, H, T, S] -> [B, K, G*T, S]"""
+        return self.g.op("Reshape", x, self._once(f"per_group_{kv_heads}", lambda: self._extents(self.batch, kv_heads, -1, self.total)))
+
+    def one_column(self, heads: int) -> Value:
+        """-> the shape [B, H, T, 1]"""
+        return self._once(f"one_column_{heads}", lambda: self._extents(self.batch, heads, self.new, 1))
 
     def _biased(self, visible: Value, bias: Value) -> Value:
-        hidden = self.g.cast(self.g.constant(float("-inf"), "float32"))
-        return self.g.op("Where", visible, bias, hidden)
+        made = self.g.op("Where", visible, bias, self.g.cast(self.g.constant(float("-inf"), "float32")))
+        self._biased_masks.add(made)
+        return made
 
     # ---- one vector per sequence
 

@@ -24,6 +24,10 @@ class Initializers:
     def has(self, key: str) -> bool:
         return key in self.stored
 
+    def shape(self, key: str) -> tuple[int, ...]:
+        """The extents of a whole parameter as it is stored."""
+        return self.stored[key].tensor.shape
+
     def whole(self, key: str) -> tuple[str, str]:
         """A parameter as it is: its value's name and element type. Its bytes must be contiguous."""
         value, dtype, transposed = self.matrix(key)

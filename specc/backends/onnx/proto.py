@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from onnx import AttributeProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto, ValueInfoProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto, ValueInfoProto
 
 OPSET, IR_VERSION = 23, 11
 TYPES = {
@@ -37,7 +37,20 @@ def _attribute(name: str, value: Any) -> AttributeProto:
         return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
     if isinstance(value, str):
         return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
+    if isinstance(value, (tuple, list)):
+        return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
+    if isinstance(value, GraphProto):
+        return AttributeProto(name=name, type=AttributeProto.GRAPH, g=value)
     raise TypeError(f"no ONNX attribute holds {value!r}")
+
+
+def graph(name: str, nodes: Sequence[NodeProto], result: str, dtype: str) -> GraphProto:
+    """A branch with one output."""
+    made = GraphProto(name=name)
+    made.node.extend(nodes)
+    output = made.output.add(name=result)
+    output.type.tensor_type.elem_type = TYPES[dtype]
+    return made
 
 
 def external(name: str, dtype: str, shape: Sequence[int], location: str, offset: int, length: int) -> TensorProto:

@@ -10,11 +10,12 @@ from pathlib import Path
 from specc.backends.onnx.emit import build
 from specc.diagnostics.finding import fail
 from specc.ir.model import Model
-from specc.weights.checkpoint import open_checkpoint
+from specc.weights.checkpoint import OWN, open_checkpoint
 from specc.weights.mapping import Stored, place
 from specc.weights.own import own_layout
+from specc.weights.seal import seal, written
 
-COMPANIONS = ("tokenizer.json", "tokenizer_config.json", "generation_config.json")
+COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
 COMPUTE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
@@ -39,15 +40,18 @@ def write(
     """Writes OUT/model.onnx whole or not at all. Raises SpecError where the checkpoint does not fit the model."""
     remarks: list[str] = []
     if weights is None:
-        stored = {key: Stored(info) for key, info in own_layout(model)[1].items()}
+        beginning, tensors = own_layout(model)
+        stored = {key: Stored(info) for key, info in tensors.items()}
         files: tuple[Path, ...] = ()
+        seals = written(OWN, len(beginning) + sum(info.length for info in tensors.values()), beginning[8:])
         remarks.append("the graph refers to weights.safetensors, which is not there yet: `specc weights init` writes it")
     else:
         checkpoint = open_checkpoint(weights)
         placement = place(model, checkpoint)
         stored, files = placement.stored, tuple(dict.fromkeys(s.tensor.file for s in placement.stored.values()))
+        seals = " ".join(seal(file) for file in sorted(files))
     compute = _compute(dtype, provider, stored, remarks)
-    graph = build(model, stored, compute, origins, {"specc.weights": _seal(files), "specc.model": model.name})
+    graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model))
     try:
         out.mkdir(parents=True, exist_ok=True)
         if weights is not None:
@@ -72,11 +76,13 @@ def _compute(dtype: str, provider: str, stored: dict[str, Stored], remarks: list
     return "float32"
 
 
-def _seal(files: tuple[Path, ...]) -> str:
-    """Each weight file's name, size and header hash, so that a changed file is noticed."""
-    from specc.weights.seal import seal
-
-    return " ".join(seal(file) for file in sorted(files))
+def _facts(model: Model) -> dict[str, str]:
+    """What has to be known of a graph to run it."""
+    dims = model.stack.dims
+    facts = {"specc.model": model.name, "specc.kind": "causal" if model.stack.causal else "encoder"}
+    facts["specc.head"] = " ".join(head.component.kind for head in model.heads)
+    sizes = {"specc.vocab": dims.vocab, "specc.context": dims.context}
+    return facts | {name: str(size) for name, size in sizes.items() if size is not None}
 
 
 def _save(graph, path: Path) -> None:

@@ -10,5 +10,6 @@ MEMBERS = {
     "relu": "relu:Relu",
     "relu2": "relu2:SquaredRelu",
     "silu": "silu:Silu",
+    "swish": "swish:Swish",
     "tanh": "tanh:Tanh",
 }

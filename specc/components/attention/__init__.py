@@ -6,4 +6,5 @@ position scheme with its tables, its mask, and the keys and values kept so far.
 
 MEMBERS = {
     "attention": "attention:Attention",
+    "mla": "mla:LatentAttention",
 }

@@ -24,6 +24,7 @@ class Attention(Component):
     s * tanh(x / s) (Gemma 2, https://arxiv.org/abs/2408.00118). qk_norm normalises queries and keys before the position
     scheme turns them: over each head's channels with one weight for all heads (head), with a weight per head (each_head),
     or over the whole width at once (width). clip c then bounds queries, keys and values to [-c, c] (OLMo).
+    sinks adds one learned score per head that takes part in the softmax and reads nothing (gpt-oss).
     """
 
     axis: ClassVar[str] = "attention"
@@ -37,6 +38,7 @@ class Attention(Component):
     clip: float | None = Field(default=None, gt=0)
     qk_norm: slot("norm", optional=True) = None
     qk_norm_over: Literal["head", "each_head", "width"] = structural("head")
+    sinks: bool = structural(False)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
@@ -82,6 +84,8 @@ class Attention(Component):
         if self.qk_norm is not None:
             found += under("q_norm", self.qk_norm.over(*self._norm_shape(self.heads)))
             found += under("k_norm", self.qk_norm.over(*self._norm_shape(self.kv_heads)))
+        if self.sinks:
+            found += (Parameter("sinks", (self.heads,)),)
         return found
 
     def _norm_shape(self, heads: int) -> tuple[int, ...]:
@@ -92,7 +96,7 @@ class Attention(Component):
         return tuple(State(name, ("B", self.kv_heads, "S", self.head_dim)) for name in ("key", "value"))
 
     def flops(self, dims: Dims, context: float) -> int:
-        return super().flops(dims, context) + round(4 * self.q_width * context)
+        return 4 * dims.dim * (self.q_width + self.kv_width) + round(4 * self.q_width * context)
 
     def shrunk(self, plan) -> Attention:
         heads, kv_heads = plan.heads(self.heads, self.kv_heads)
@@ -111,15 +115,39 @@ class Attention(Component):
             q, k, v = (g.op("Clip", x, *bounds) for x in (q, k, v))
         q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
         q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
+        out = self._with_sinks(g, q, k, v, call) if self.sinks else self._plain(g, q, k, v, call)
+        return g.linear(g.reshape(out, (-1, self.q_width)), "o")
+
+    def _plain(self, g, q, k, v, call):
+        """The operator as it is: q [B, T, H*D], k and v [B, T, K*D] -> [B, T, H*D]"""
         options = {"q_num_heads": self.heads, "kv_num_heads": self.kv_heads, "scale": self.scale}
         if self.softcap is not None:
             options["softcap"] = self.softcap
         if call.past is None:
-            out = g.op("Attention", q, k, v, call.mask, **options)
-        else:
-            out, key, value = g.ops("Attention", q, k, v, call.mask, call.past["key"], call.past["value"], outputs=3, **options)
-            call.present |= {"key": key, "value": value}
-        return g.linear(g.reshape(out, (-1, self.q_width)), "o")
+            return g.op("Attention", q, k, v, call.mask, **options)
+        out, key, value = g.ops("Attention", q, k, v, call.mask, call.past["key"], call.past["value"], outputs=3, **options)
+        call.present |= {"key": key, "value": value}
+        return out
+
+    def _with_sinks(self, g, q, k, v, call):
+        """Spelt out, the sink as one more column of the softmax, cut off after it. Query heads that share keys stand in rows."""
+        width = self.head_dim
+        q = g.reshape(g.op("Transpose", g.reshape(q, (0, 0, self.heads, width)), perm=(0, 2, 1, 3)), (0, self.kv_heads, -1, width))  # [B, K, G*T, D]
+        k, v = (g.op("Transpose", g.reshape(x, (0, 0, self.kv_heads, width)), perm=(0, 2, 1, 3)) for x in (k, v))  # [B, K, T, D]
+        if call.past is not None:
+            k, v = (g.op("Concat", call.past[name], x, axis=2) for name, x in (("key", k), ("value", v)))
+            call.present |= {"key": k, "value": v}
+        scores = g.op("MatMul", g.op("Mul", q, g.number(self.scale)), g.op("Transpose", k, perm=(0, 1, 3, 2)))  # [B, K, G*T, S]
+        scores = call.frame.per_head(scores, self.heads)  # [B, H, T, S]
+        if self.softcap is not None:
+            scores = g.op("Mul", g.op("Tanh", g.op("Div", scores, g.number(self.softcap))), g.number(self.softcap))
+        scores = call.frame.hide(scores, call.mask)
+        sink = g.op("Expand", g.reshape(g.parameter("sinks"), (1, self.heads, 1, 1)), call.frame.one_column(self.heads))
+        shares = g.op("Softmax", g.op("Concat", scores, sink, axis=-1), axis=-1)
+        shares = g.op("Slice", shares, g.constant([0], "int64"), g.constant([-1], "int64"), g.constant([3], "int64"))
+        out = g.op("MatMul", call.frame.per_group(shares, self.kv_heads), v)  # [B, K, G*T, D]
+        out = g.op("Transpose", call.frame.per_head(out, self.heads), perm=(0, 2, 1, 3))  # [B, T, H, D]
+        return g.reshape(out, (0, 0, self.q_width))
 
     def _normalised(self, g, x, heads: int, name: str):
         """x [N, heads*D] -> the same"""

@@ -6,4 +6,5 @@ It offers `lower(g, x, call)`: x [N, C] -> [N, C], N all tokens of the batch in 
 MEMBERS = {
     "gated": "gated:Gated",
     "mlp": "mlp:MLP",
+    "moe": "moe:MixtureOfExperts",
 }

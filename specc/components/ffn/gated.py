@@ -11,13 +11,18 @@ from specc.ir.node import Component, Dims, Parameter, linear, structural
 
 
 class Gated(Component):
-    """down(activation(gate(x)) * up(x)); silu makes it SwiGLU, gelu GEGLU."""
+    """down(activation(gate(x)) * (up_offset + up(x))); silu makes it SwiGLU, gelu GEGLU.
+
+    clamp c bounds gate(x) from above by c and up(x) to [-c, c] (gpt-oss).
+    """
 
     axis: ClassVar[str] = "ffn"
     kind: Literal["gated"] = "gated"
     hidden: int = Field(gt=0)
     activation: slot("activation")
     bias: bool = structural(False)
+    clamp: float | None = Field(default=None, gt=0)
+    up_offset: float = 0.0
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         into = linear("gate", dims.dim, self.hidden, self.bias) + linear("up", dims.dim, self.hidden, self.bias)
@@ -29,4 +34,9 @@ class Gated(Component):
     def lower(self, g, x, call=None):
         """x [N, C] -> [N, C]"""
         gate, up = g.linears(x, ("gate", "up"))
+        if self.clamp is not None:
+            most = g.number(self.clamp)
+            gate, up = g.op("Min", gate, most), g.op("Clip", up, g.number(-self.clamp), most)
+        if self.up_offset:
+            up = g.op("Add", up, g.number(self.up_offset))
         return g.linear(g.op("Mul", self.activation.lower(g, gate), up), "down")

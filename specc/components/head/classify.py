@@ -31,6 +31,12 @@ class Classify(Head):
     def shrunk(self, plan) -> Classify:
         return self.replaced(classes=plan.count(self.classes))
 
+    def flops(self, dims: Dims, context: float) -> int:
+        return 0
+
+    def flops_per_sequence(self, dims: Dims) -> int:
+        return 2 * sum(p.size for p in self.parameters(dims) if len(p.shape) == 2)
+
     def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
         return ("batch", self.classes)
 

@@ -19,6 +19,12 @@ class Pooled(Head):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return linear("dense", dims.dim, dims.dim, True) if self.pool == "tanh_first" else ()
 
+    def flops(self, dims: Dims, context: float) -> int:
+        return 0
+
+    def flops_per_sequence(self, dims: Dims) -> int:
+        return 2 * sum(p.size for p in self.parameters(dims) if len(p.shape) == 2)
+
     def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
         return ("batch", dims.dim) if name == "pooler_output" else ("batch", "sequence", dims.dim)
 

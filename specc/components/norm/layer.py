@@ -21,7 +21,7 @@ class LayerNorm(Component):
     eps: float = Field(gt=0)
     weight: bool = structural(True)
     bias: bool = structural(True)
-    offset: float = 0.0
+    offset: float = structural(0.0)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.offset and not self.weight:

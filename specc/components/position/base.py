@@ -25,3 +25,7 @@ class Position(Component):
 
     def bias(self, g, frame, heads: int):
         return None
+
+    def score_factor(self) -> float:
+        """What latent attention multiplies its scale by."""
+        return 1.0

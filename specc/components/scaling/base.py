@@ -32,6 +32,10 @@ class Scaling(Component):
         """The factor on cosines and sines."""
         return 1.0
 
+    def score_factor(self) -> float:
+        """What latent attention multiplies its scale by."""
+        return 1.0
+
     def check_width(self, width: int) -> Iterator[Finding]:
         """What is wrong with it for this many turned channels."""
         return iter(())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ class Dynamic(Scaling):
     theta * (factor * L / original - (factor - 1)) ^ (width / (width - 2)).
     """
 
+    by_longest: ClassVar[bool] = True
     kind: Literal["dynamic"] = "dynamic"
     factor: float = Field(gt=0)
     original: int = Field(gt=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ class LongRope(Scaling):
     sqrt(1 + ln(factor) / ln(original)) with factor the context over `original`.
     """
 
+    by_longest: ClassVar[bool] = True
     kind: Literal["longrope"] = "longrope"
     short: tuple[float, ...]
     long: tuple[float, ...]

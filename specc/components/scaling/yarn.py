@@ -50,6 +50,9 @@ class Yarn(Scaling):
             return self._magnitude(self.mscale) / self._magnitude(self.mscale_all_dim)
         return self._magnitude(1.0)
 
+    def score_factor(self) -> float:
+        return 1.0 if self.mscale_all_dim is None else self._magnitude(self.mscale_all_dim) ** 2
+
     def ramp_ends(self, theta: float, width: int) -> tuple[float, float]:
         """The channels, as fractions of pairs, where interpolation begins and is complete."""
         low, high = (width * math.log(self.original / (turns * 2 * math.pi)) / (2 * math.log(theta)) for turns in (self.beta_fast, self.beta_slow))

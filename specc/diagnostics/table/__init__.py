@@ -1,8 +1,12 @@
 """The diagnostics of each room, one module per room."""
 
+from collections.abc import Iterator
+
+from specc.diagnostics.codes import Code
 from specc.diagnostics.table import config, limits, names, shapes, support, syntax, types, values, weights
 
 
-def fill(codes) -> None:
+def rooms() -> Iterator[Code]:
+    """Every entry, room by room."""
     for room in (syntax, limits, names, types, values, shapes, config, weights, support):
-        codes.add(*room.codes())
+        yield from room.codes()

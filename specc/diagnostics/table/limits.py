@@ -55,4 +55,6 @@ def codes() -> list[Code]:
         Code("LIM012", "a number that is not finite", "Numbers are finite at every step."),
         Code("LIM013", "too much work", "Evaluating a spec takes at most two million steps."),
         Code("LIM014", "too many files", "A spec may use 1,000 files, 100 deep."),
+        Code("LIM015", "too many findings", "."),
+        Code("LIM016", "too deep", "."),
     ]

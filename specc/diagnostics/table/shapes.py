@@ -16,4 +16,5 @@ def codes() -> list[Code]:
         ),
         Code("SHP006", "layers that do not sum to the depth", "`layers` says which layer stands where, from the first to the last."),
         Code("SHP007", "factors that do not match the channels", "longrope has one factor for each pair of channels that rope turns."),
+        Code("SHP008", "experts that do not add up", "A router chooses among the experts there are, and groups of experts are equally large."),
     ]

@@ -1,0 +1,104 @@
+"""Multi-head latent attention (DeepSeek-AI, 2024, https://arxiv.org/abs/2405.04434, section 2.1)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from specc.components.registry import slot
+from specc.ir.node import Component, Dims, Parameter, State, linear, structural, under
+
+
+class LatentAttention(Component):
+    """Queries, keys and values come out of narrow latent vectors; positions ride on channels of their own.
+
+    Each head's query and key hold nope_dim channels without position and rope_dim channels that the position scheme turns;
+    the turned part of the key is one for all heads. q_rank is the width of the query's latent vector (none: queries come
+    straight from x), kv_rank that of the keys' and values'. latent_norm normalises both. bias: on the maps into the latent
+    vectors and out of the heads. scale defaults to (nope_dim + rope_dim)^-0.5; a yarn with mscale_all_dim multiplies it.
+    """
+
+    axis: ClassVar[str] = "attention"
+    kind: Literal["mla"] = "mla"
+    heads: int = Field(gt=0)
+    q_rank: int | None = Field(default=None, gt=0)
+    kv_rank: int = Field(gt=0)
+    nope_dim: int = Field(gt=0)
+    rope_dim: int = Field(gt=0)
+    value_dim: int = Field(gt=0)
+    latent_norm: slot("norm")
+    bias: bool = structural(False)
+    scale: float
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        nope, rope = given.get("nope_dim"), given.get("rope_dim")
+        if not isinstance(nope, int) or not isinstance(rope, int) or nope + rope < 1:
+            return given
+        return {"scale": (nope + rope) ** -0.5, **given}
+
+    @property
+    def head_dim(self) -> int:
+        """The channels that the position scheme turns."""
+        return self.rope_dim
+
+    @property
+    def key_dim(self) -> int:
+        return self.nope_dim + self.rope_dim
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        q_width = self.heads * self.key_dim
+        if self.q_rank is None:
+            found = linear("q", dims.dim, q_width, False)
+        else:
+            found = linear("q_down", dims.dim, self.q_rank, self.bias) + under("q_norm", self.latent_norm.over(self.q_rank))
+            found += linear("q_up", self.q_rank, q_width, False)
+        found += linear("kv_down", dims.dim, self.kv_rank + self.rope_dim, self.bias) + under("kv_norm", self.latent_norm.over(self.kv_rank))
+        found += linear("kv_up", self.kv_rank, self.heads * (self.nope_dim + self.value_dim), False)
+        return found + linear("o", self.heads * self.value_dim, dims.dim, self.bias)
+
+    def state(self, dims: Dims) -> tuple[State, ...]:
+        return State("key", ("B", self.heads, "S", self.key_dim)), State("value", ("B", self.heads, "S", self.value_dim))
+
+    def flops(self, dims: Dims, context: float) -> int:
+        return super().flops(dims, context) + round(2 * self.heads * (self.key_dim + self.value_dim) * context)
+
+    def lower(self, g, x, call):
+        """x [N, C] -> [N, C]"""
+        heads = self.heads
+        q = g.reshape(self._queries(g, x), (-1, heads, self.key_dim))  # [N, H, nope + rope]
+        q_plain, q_turn = g.ops("Split", q, g.constant([self.nope_dim, self.rope_dim], "int64"), outputs=2, axis=-1)
+        latent, k_turn = g.ops("Split", g.linear(x, "kv_down"), g.constant([self.kv_rank, self.rope_dim], "int64"), outputs=2, axis=-1)
+        with g.scope("kv_norm"):
+            latent = self.latent_norm.lower(g, latent)
+        kv = g.reshape(g.linear(latent, "kv_up"), (-1, heads, self.nope_dim + self.value_dim))
+        k_plain, v = g.ops("Split", kv, g.constant([self.nope_dim, self.value_dim], "int64"), outputs=2, axis=-1)
+        q_turn = call.frame.sequences(g.reshape(q_turn, (-1, heads * self.rope_dim)))
+        q_turn, k_turn = call.position.rotate(g, q_turn, call.frame.sequences(k_turn), heads, 1, self.rope_dim, call.tables)
+        q_turn = g.reshape(q_turn, (-1, heads, self.rope_dim))
+        k_turn = g.op("Expand", g.reshape(k_turn, (-1, 1, self.rope_dim)), g.constant([1, heads, 1], "int64"))  # one key for all heads
+        q = self._joined(g, call, q_plain, q_turn)
+        k = self._joined(g, call, k_plain, k_turn)
+        v = call.frame.sequences(g.reshape(v, (-1, heads * self.value_dim)))
+        options = {"q_num_heads": heads, "kv_num_heads": heads, "scale": self.scale * call.position.score_factor()}
+        if call.past is None:
+            out = g.op("Attention", q, k, v, call.mask, **options)
+        else:
+            past = call.past["key"], call.past["value"]
+            out, key, value = g.ops("Attention", q, k, v, call.mask, *past, outputs=3, **options)
+            call.present |= {"key": key, "value": value}
+        return g.linear(g.reshape(out, (-1, heads * self.value_dim)), "o")
+
+    def _queries(self, g, x):
+        if self.q_rank is None:
+            return g.linear(x, "q")
+        latent = g.linear(x, "q_down")
+        with g.scope("q_norm"):
+            latent = self.latent_norm.lower(g, latent)
+        return g.linear(latent, "q_up")
+
+    def _joined(self, g, call, plain, turned):
+        """[N, H, nope] and [N, H, rope] -> [B, T, H * (nope + rope)]"""
+        both = g.op("Concat", plain, turned, axis=-1)
+        return call.frame.sequences(g.reshape(both, (-1, self.heads * self.key_dim)))

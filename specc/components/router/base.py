@@ -1,0 +1,97 @@
+"""What routers that keep the top k have in common: the linear map, groups, selection bias, normalisation, scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from specc.ir.node import Component, Dims, Finding, Parameter, structural
+
+
+class Router(Component):
+    """Logits = x W^T (+ bias); an activation turns them into scores, and the top k of the scores win.
+
+    order top_k_first keeps the k largest logits and only then applies the activation to them. bias_correction adds a learned
+    bias to the scores for the choice alone, not for the weights (DeepSeek-V3). With groups, experts stand in equal groups,
+    only the best top_groups groups stay in the race, a group's score being its best expert's or the sum of its best two.
+    normalize divides the weights by their sum (plus `normalize_eps`), scale multiplies them. weight_on input: the weight
+    multiplies what the expert reads (Llama 4).
+    """
+
+    axis: ClassVar[str] = "router"
+    order: Literal["softmax_first", "top_k_first"] = structural("softmax_first")
+    weight_on: Literal["output", "input"] = structural("output")
+    bias: bool = structural(False)
+    bias_correction: bool = structural(False)
+    groups: int | None = structural(None)
+    top_groups: int | None = structural(None)
+    group_score: Literal["max", "top_2_sum"] = structural("max")
+    normalize: bool = structural(False)
+    normalize_eps: float = Field(default=0.0, ge=0)
+    scale: float = Field(default=1.0, gt=0)
+
+    def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
+        """What is wrong with it for this many experts."""
+        if (self.groups is None) != (self.top_groups is None):
+            yield Finding("groups", "TYP005", "`groups` and `top_groups` only mean something together")
+        elif self.groups is not None and (self.groups < 1 or experts % self.groups or not 1 <= self.top_groups <= self.groups):
+            yield Finding("groups", "SHP008", f"{experts} experts do not stand in {self.groups} groups of which {self.top_groups} stay")
+        elif self.groups is not None and top_k > experts // self.groups * self.top_groups:
+            yield Finding("groups", "SHP008", f"{self.top_groups} groups of {experts // self.groups} experts cannot offer {top_k}")
+        if self.groups is None and self.group_score != "max":
+            yield Finding("group_score", "TYP005", "`group_score` is set, and there are no groups")
+        if self.normalize_eps and not self.normalize:
+            yield Finding("normalize_eps", "TYP005", "`normalize_eps` is set, and nothing is normalised")
+        if self.order == "top_k_first" and (self.groups is not None or self.bias_correction):
+            yield Finding("order", "TYP005", "groups and bias correction choose by score, so scores come first")
+
+    def size(self, experts: int, dims: Dims) -> tuple[Parameter, ...]:
+        found = [Parameter("weight", (experts, dims.dim))]
+        if self.bias:
+            found.append(Parameter("bias", (experts,), "zeros"))
+        if self.bias_correction:
+            found.append(Parameter("correction", (experts,), "zeros", "fixed"))
+        return tuple(found)
+
+    def score(self, g, logits):
+        """logits [N, n] -> scores [N, n]"""
+        raise NotImplementedError
+
+    def lower(self, g, x, experts: int, top_k: int):
+        logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]
+        k = g.constant([top_k], "int64")
+        if self.order == "top_k_first":
+            logits, chosen = g.ops("TopK", logits, k, outputs=2, axis=-1)
+            return self._weighted(g, self.score(g, logits)), chosen
+        scores = self.score(g, logits)
+        wanted = g.op("Add", scores, g.parameter("correction")) if self.bias_correction else scores
+        if self.groups is not None:
+            wanted = self._in_best_groups(g, wanted, experts)
+        best, chosen = g.ops("TopK", wanted, k, outputs=2, axis=-1)
+        if wanted != scores:
+            best = g.op("GatherElements", scores, chosen, axis=-1)
+        return self._weighted(g, best), chosen
+
+    def _weighted(self, g, weights):
+        if self.normalize:
+            total = g.op("ReduceSum", weights, g.constant([-1], "int64"), keepdims=1)
+            if self.normalize_eps:
+                total = g.op("Add", total, g.number(self.normalize_eps))
+            weights = g.op("Div", weights, total)
+        return weights if self.scale == 1 else g.op("Mul", weights, g.number(self.scale))
+
+    def _in_best_groups(self, g, scores, experts: int):
+        """Scores [N, E] with those of the groups that drop out set to minus infinity."""
+        size = experts // self.groups
+        grouped = g.reshape(scores, (-1, self.groups, size))
+        best, _ = g.ops("TopK", grouped, g.constant([min(2, size) if self.group_score == "top_2_sum" else 1], "int64"), outputs=2, axis=-1)
+        score = g.op("ReduceSum", best, g.constant([-1], "int64"), keepdims=0)  # [N, G]
+        _, kept = g.ops("TopK", score, g.constant([self.top_groups], "int64"), outputs=2, axis=-1)
+        numbers = g.constant(list(range(self.groups)), "int64")
+        hits = g.op("Equal", g.op("Unsqueeze", kept, g.constant([2], "int64")), numbers)  # [N, top, G]
+        stays = g.op("ReduceMax", g.op("Cast", hits, to="int64"), g.constant([1], "int64"), keepdims=0)  # [N, G]
+        stays = g.op("Cast", g.op("Unsqueeze", stays, g.constant([2], "int64")), to="bool")
+        out = g.cast(g.constant(float("-inf"), "float32"))
+        return g.reshape(g.op("Where", stays, grouped, out), (-1, experts))

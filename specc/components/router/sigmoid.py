@@ -1,0 +1,16 @@
+"""Sigmoid routing (DeepSeek-AI, 2024, https://arxiv.org/abs/2412.19437, section 2.1.2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from specc.components.router.base import Router
+
+
+class Sigmoid(Router):
+    """Each expert is scored on its own."""
+
+    kind: Literal["sigmoid"] = "sigmoid"
+
+    def score(self, g, logits):
+        return g.op("Sigmoid", logits)
