@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 
@@ -11,16 +12,30 @@ class Source:
 
     name: str
     text: str = field(repr=False)
+    _starts: list[int] = field(default_factory=list, init=False, repr=False)  # of the lines, found when first asked for
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""
-        before = self.text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        starts = self._lines()
+        number = bisect_right(starts, offset)
+        return number, offset - starts[number - 1] + 1
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1), without its line break."""
-        lines = self.text.split("\n")
-        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+        starts = self._lines()
+        if not 0 < number <= len(starts):
+            return ""
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r")
+
+    def _lines(self) -> list[int]:
+        if not self._starts:
+            self._starts.append(0)
+            at = self.text.find("\n")
+            while at >= 0:
+                self._starts.append(at + 1)
+                at = self.text.find("\n", at + 1)
+        return self._starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,17 @@ Each back end is imported inside its function: the oracle's half of a test needs
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Mapping
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from specc.components.registry import AXES, axis_of_field, load, members
+from specc.components.registry import AXES, load, members
 from specc.diagnostics.finding import Report
 from specc.ir.model import Model
 from specc.ir.node import Parameter
@@ -25,18 +26,19 @@ from specc.source import Source
 from tests.components.probe import Draw
 
 LENGTH = 12
+UNCHANGED = Draw()
 # Row 1 holds padding: before, between and after real tokens; a causal query before the first real token sees nothing.
 PADDED = {True: (0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1), False: (1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def model_of(text: str) -> Model:
     """The last model of a spec."""
     program = load_source(Source("probe.specc", text), Path("probe.specc"))
     return resolve(program.models[program.own[-1]], program, Report()).model
 
 
-def draw(model: Model, change: Draw = Draw()) -> dict[str, np.ndarray]:
+def draw(model: Model, change: Draw = UNCHANGED) -> dict[str, np.ndarray]:
     """Weights by key, the same for the same key and shape. What starts as ones or zeros is drawn away from both."""
     weights = {}
     for key, parameter in model.parameters().items():
@@ -163,7 +165,3 @@ def every_kind() -> list[tuple[str, str]]:
 def architecture_fields(axis: str, kind: str) -> list[str]:
     cls = load(axis, kind)
     return [name for name in cls.model_fields if name != "kind" and cls.role(name) == "architecture"]
-
-
-def is_slot(axis: str, kind: str, name: str) -> bool:
-    return axis_of_field(load(axis, kind), name) is not None

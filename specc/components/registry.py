@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -15,11 +16,13 @@ AXES = ("position", "scaling", "mask", "norm", "attention", "ffn", "router", "ac
 SUBLAYERS = ("norm", "attention", "ffn")  # the axes whose members a block may call
 
 
+@cache
 def members(axis: str) -> dict[str, str]:
     """The kinds on an axis, each with `module:Class` of its folder."""
     return import_module(f"specc.components.{axis}").MEMBERS
 
 
+@cache
 def load(axis: str, kind: str) -> type[Component]:
     """The class of one kind. Raises KeyError where the axis has none of that name."""
     module, name = members(axis)[kind].split(":")

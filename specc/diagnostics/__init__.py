@@ -3,7 +3,7 @@
 from specc.diagnostics.codes import Code, table
 from specc.diagnostics.finding import Diagnostic, Report, Severity, SpecError
 
-__all__ = ["CODES", "Code", "Diagnostic", "Report", "Severity", "SpecError"]  # noqa: F822 (CODES is made below)
+__all__ = ["CODES", "Code", "Diagnostic", "Report", "Severity", "SpecError"]
 
 
 def __getattr__(name: str) -> dict[str, Code]:

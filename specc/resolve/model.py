@@ -30,6 +30,7 @@ SIZES = ("vocab", "dim", "depth", "context")
 TRAINING = ("dropout", "attention_dropout")
 KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "final_norm", "block", "layers", "sample", "ignore")
 MOST_LAYERS = 10_000
+ANY = (Ref(name="x"),)  # for a call that is known to have one input
 MOST_WRONG = 20  # statements of one section that are named as wrong
 
 
@@ -266,7 +267,7 @@ class _Resolver:
             return wired, instances
         known_calls, present, wired = known
         for path, span in known_calls:
-            instance(path, (Ref(name=path),), (), span)
+            instance(path, ANY, (), span)
         if instances.keys() == present or wrong:
             return wired, instances
         return Wirer(scope, instance).block(block), instances  # a sublayer that is none here alone
@@ -312,11 +313,12 @@ class _Resolver:
     def _overrides_used(self, label: str, scope: Scope) -> None:
         """Everything that a layer section sets must be asked for: by the layer itself, or by what another field says."""
         section = self.body.layers.get(label)
-        mentioned = set(self.reach.dependents).union(*(mentions(s.value) for s in section.body)) if section else set()
-        for statement in section.body if section else ():
-            name = str(statement.path)
-            if not scope.evaluated(name) and name not in mentioned:
-                self.report.error("LNT002", f"the layer `{label}` sets `{name}`, and nothing in it uses that", statement.path.span)
+        names = {str(s.path): s for s in section.body} if section else {}
+        idle = [n for n in names if not scope.evaluated(n) and n not in self.reach.dependents]
+        mentioned = set().union(*(mentions(s.value) for s in names.values())) if idle else set()
+        for name in idle:
+            if name not in mentioned:
+                self.report.error("LNT002", f"the layer `{label}` sets `{name}`, and nothing in it uses that", names[name].path.span)
 
     # ---- embedding, norm, heads
 

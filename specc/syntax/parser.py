@@ -21,7 +21,8 @@ def parse(source: Source) -> File:
     lexed = lexer.tokenise(source, automaton)
     tokens = lexed.tokens
     _check_version(source, tokens)
-    report = Report(list(lexed.errors))
+    report = Report()
+    report.add(*lexed.errors)
     builder = Builder(source, lexed.docs, report)
     file = None
     first: int | None = 0
@@ -33,13 +34,13 @@ def parse(source: Source) -> File:
         except driver.Unexpected as unexpected:
             stopped = unexpected.index
         except SpecError as error:  # too deep: what follows is not worth reading
-            report.found += error.diagnostics
+            report.add(*error.diagnostics)
         if stopped is None:
             break
         restart = _restart(source, tokens, first, stopped)
         if not _spoilt(source, lexed, first, stopped, restart):
             words = driver.expected(automaton, tokens, first, stopped)
-            report._add(mistakes.explain(place.Place(source, automaton, tokens, first, stopped, words)))
+            report.add(mistakes.explain(place.Place(source, automaton, tokens, first, stopped, words)))
         first = restart
     report.found.sort(key=lambda found: found.span.start if found.span else 0)
     report.raise_errors()

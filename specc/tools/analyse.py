@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from specc.ir.model import Model, Stack
+from specc.ir.model import Layer, Model, Stack
+from specc.ir.node import Component, Dims
 
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
+TOKENS_PER_PARAMETER = 20  # compute-optimal training (Hoffmann et al., 2022, https://arxiv.org/abs/2203.15556)
 
 
 @dataclass(frozen=True)
@@ -16,65 +20,109 @@ class Costs:
 
     model: Model
 
+    # ---- parameters
+
     @cached_property
     def parameters(self) -> int:
         """Learned values, a tied or shared tensor once."""
-        return sum(p.size for p in self.model.parameters().values() if p.role != "fixed")
+        return sum(self.by_part.values())
 
     @cached_property
     def active(self) -> int:
         """Learned values that take part in the computation of one token."""
-        return self.parameters
+        return sum(times * component.active(dims) for component, dims, times, _ in self._parts)
+
+    @cached_property
+    def stored(self) -> int:
+        """Values that a checkpoint holds: the learned ones, and fixed tables."""
+        return sum(times * p.size for component, dims, times, _ in self._parts for p in component.parameters(dims))
 
     @cached_property
     def by_part(self) -> dict[str, int]:
         """Learned values of the embedding, the attention, feed-forward and norm sublayers, and the head."""
-        parts: dict[str, int] = {}
-        for key, component, dims in self.model.places():
-            size = sum(p.size for p in component.parameters(dims) if p.role != "fixed")
-            place = "final norm" if key.endswith("final_norm") else "embedding" if component.axis == "embed" else component.axis
-            parts[place] = parts.get(place, 0) + size
-        return {place: size for place, size in parts.items() if size}
+        found: Counter[str] = Counter()
+        for component, dims, times, place in self._parts:
+            found[place] += times * sum(p.size for p in component.parameters(dims) if p.role != "fixed")
+        return {place: size for place, size in found.items() if size}
+
+    @cached_property
+    def _parts(self) -> list[tuple[Component, Dims, int, str]]:
+        """Every component that may hold parameters, layers that are alike once: with its sizes, how often, and what it is."""
+        found = []
+        for stack in self.model.stacks:
+            found += [(i.component, i.dims(stack.dims), 1, "embedding") for i in stack.embedding.instances]
+            for layer, times in _alike(stack):
+                found += [(i.component, i.dims(stack.dims), times, i.component.axis) for i in layer.instances]
+            if stack.final_norm is not None:
+                found.append((stack.final_norm, stack.dims, 1, "final norm"))
+        return found + [(h.component, h.dims(self.model.stack.dims), 1, "head") for h in self.model.heads]
+
+    # ---- work
 
     def flops(self, context: int) -> int:
         """FLOPs of one token's forward pass that attends to `context` keys, or to as many as its masks let it see."""
-        return sum(self._stack_flops(stack, context) for stack in self.model.stacks) + self._head_flops(context)
+        return sum(times * part.flops(dims, min(context, reach)) for part, dims, times, reach in self._working)
 
-    def _stack_flops(self, stack: Stack, context: int) -> int:
-        total = sum(i.component.flops(i.dims(stack.dims), context) for i in stack.embedding.instances)
-        for layer in stack.layers:
-            seen = min(context, layer.mask.reach or context)
-            total += sum(i.component.flops(i.dims(stack.dims), seen) for i in layer.instances)
+    def forward(self, tokens: int) -> int:
+        """FLOPs of the forward pass over one sequence: each token of a causal layer attends to itself and those before it."""
+        total = sum(head.component.flops_per_sequence(head.dims(self.model.stack.dims)) for head in self.model.heads)
+        causal = self.model.stack.causal
+        for part, dims, times, reach in self._working:
+            alone, per_key = part.flops(dims, 0), part.flops(dims, 1) - part.flops(dims, 0)
+            full = min(int(min(reach, tokens)), tokens)
+            seen = full * (full + 1) // 2 + (tokens - full) * full if causal else tokens * full
+            total += times * (tokens * alone + per_key * seen)
         return total
 
-    def _head_flops(self, context: int) -> int:
-        return sum(h.component.flops(h.dims(self.model.stack.dims), context) for h in self.model.heads)
+    @cached_property
+    def _working(self) -> list[tuple[Component, Dims, int, float]]:
+        """The same components with how many keys they see at most."""
+        found: list[tuple[Component, Dims, int, float]] = []
+        for stack in self.model.stacks:
+            found += [(i.component, i.dims(stack.dims), 1, float("inf")) for i in stack.embedding.instances]
+            for layer, times in _alike(stack):
+                reach = layer.mask.reach or float("inf")
+                found += [(i.component, i.dims(stack.dims), times, reach) for i in layer.instances]
+        dims = self.model.stack.dims
+        return found + [(h.component, h.dims(dims), 1, float("inf")) for h in self.model.heads]
 
-    def kv_cache(self, tokens: int, dtype: str = "bf16") -> int:
-        """Bytes of everything kept for one sequence of `tokens` tokens; 0 where nothing is kept."""
+    def training_flops(self, tokens: int) -> tuple[int, int | None]:
+        """FLOPs to train on `tokens` tokens: 6ND, and counted: full windows forward, and twice that backward."""
+        context = self.model.stack.dims.context
+        return 6 * self.active * tokens, None if context is None else 3 * self.forward(context) * tokens // context
+
+    @property
+    def optimal_tokens(self) -> int:
+        """Tokens for compute-optimal training."""
+        return TOKENS_PER_PARAMETER * self.parameters
+
+    # ---- memory
+
+    def kv_cache(self, tokens: int, dtype: str = "bf16", reachable: bool = False) -> int:
+        """Bytes of everything kept for one sequence of `tokens` tokens; 0 where nothing is kept.
+
+        reachable: only what the masks still let a later token see.
+        """
         stack = self.model.stack
         if not stack.causal:
             return 0
         values = 0
-        for layer in stack.layers:
+        for layer, times in _alike(stack):
+            held = min(tokens, layer.mask.reach or tokens) if reachable else tokens
             for part in layer.instances:
-                for state in part.component.state(stack.dims):
-                    count = 1
+                for state in part.component.state(part.dims(stack.dims)):
+                    count = times
                     for extent in state.shape:
-                        count *= {"B": 1, "S": tokens}.get(extent, extent)
+                        count *= {"B": 1, "S": held}.get(extent, extent)
                     values += count
         return round(values * BYTES[dtype])
 
     def weight_bytes(self, dtype: str) -> int:
-        return round(self.parameters * BYTES[dtype])
+        return round(self.stored * BYTES[dtype])
 
-    def training_flops(self, tokens: int) -> tuple[int, int]:
-        """FLOPs to train on `tokens` tokens: 6ND, and exactly (forward and twice that backward, mean context of a full window)."""
-        context = self.model.stack.dims.context or 0
-        mean = (context + 1) // 2 if self.model.stack.causal else context
-        return 6 * self.parameters * tokens, 3 * self.flops(mean) * tokens
 
-    @property
-    def optimal_tokens(self) -> int:
-        """Tokens for compute-optimal training, 20 per parameter (Hoffmann et al., 2022, https://arxiv.org/abs/2203.15556)."""
-        return 20 * self.parameters
+def _alike(stack: Stack) -> Iterator[tuple[Layer, int]]:
+    """The layers of a stack, those that are one object once, with how often they stand there."""
+    times = Counter(id(layer) for layer in stack.layers)
+    for layer in {id(layer): layer for layer in stack.layers}.values():
+        yield layer, times[id(layer)]

@@ -11,34 +11,39 @@ from specc.resolve.model import resolve
 from specc.resolve.program import Program, load
 from specc.resolve.scope import Scope
 from specc.resolve.values import Record
+from specc.resolve.work import Work
 from specc.syntax import tree
 from specc.tools.facts import check_facts
 
 
 def check_file(path: Path) -> tuple[int, Report]:
     """-> how many models were checked, and what was found. Raises SpecError where the file cannot be read or parsed."""
-    program, report = load(path), Report()
+    program, report, work = load(path), Report(), Work()
     for name in program.own:
+        own = Report()  # one model's mistakes do not keep the next from being looked at
         try:
-            _check(program.models[name], program, report)
+            _check(program.models[name], program, own, work)
         except SpecError as error:
-            for found in error.diagnostics:
-                report._add(found)
+            report.add(*error.diagnostics)
+        else:
+            report.add(*own.found)
+        if work.refusal is not None:
+            break
     return len(program.own), report
 
 
-def _check(model: tree.Model, program: Program, report: Report) -> None:
+def _check(model: tree.Model, program: Program, report: Report, work: Work) -> None:
     if not model.parameters:
-        check_facts(resolve(model, program, report), report)
+        check_facts(resolve(model, program, report, work=work), report)
         return
     inner = Report()  # what a sample leaves unused is no finding of the family
-    body = collect(model, program, report)
+    body = collect(model, program, report, work)
     field = body.fields.get("sample")
     if field is None:
         report.error("VAL011", f"the family `{model.name}` has no `sample` config to be checked with", model.name_span, "add `sample = record(...)`")
         return
-    sample = evaluate(field.value, Scope(body.fields, report, evaluate))
+    sample = evaluate(field.value, Scope(body.fields, report, evaluate, work=work))
     if not isinstance(sample, Record):
         report.error("VAL011", "a `sample` is a `record(...)`", field.span)
         return
-    resolve(model, program, inner, sample)
+    resolve(model, program, inner, sample, work=work)

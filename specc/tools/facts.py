@@ -9,6 +9,7 @@ from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
 from specc.resolve.evaluate import evaluate
 from specc.resolve.model import Resolved
 from specc.resolve.values import Symbol, describe
+from specc.resolve.work import LAYER
 from specc.syntax import tree
 from specc.tools.analyse import BYTES, Costs
 
@@ -38,13 +39,14 @@ CALLED = {
 def check_facts(resolved: Resolved, report: Report) -> None:
     """Evaluates every check of a model; each that does not hold is an error with the value found."""
     costs = Costs(resolved.model)
+    layers = len(resolved.model.stack.layers)
     for check in resolved.body.checks:
         try:
+            resolved.scope.work.spend(LAYER * layers, check.span)
             value = _fact(check.fact, costs, resolved)
             wanted = evaluate(check.value, resolved.scope)
         except SpecError as error:
-            for found in error.diagnostics:
-                report._add(found)
+            report.add(*error.diagnostics)
             continue
         if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not isinstance(value, (int, float)):
             report.error("TYP004", f"a check compares numbers, and this one {describe(value)} with {describe(wanted)}", check.span)

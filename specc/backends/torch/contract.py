@@ -7,8 +7,9 @@ argument, whichever the model calls for, `c.bias` is the field itself where it i
 prints another component in its place.
 
 A definition reads `{{ c.name }}` for its own name, `{{ c.signature }}` for the arguments of `__init__` (or of a function,
-where `c.arguments` lists them), `{{ c.kept }}` for those that `forward` needs, and prints a number in `forward` as
-`{{ c.scale.kept }}`.
+where `c.arguments` lists them and `c.passed` passes them), `{{ c.kept }}` for those that `forward` needs, and prints a number in `forward` as
+`{{ c.scale.kept }}`. A position scheme's functions end in `{{ c.name }}`, empty unless the model has several of them;
+its view has the fields of the attention beside its own: `c.head_dim`, `c.heads`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,16 @@ MACROS: dict[str, dict[str, str]] = {
         "apply": "(c, x) an expression",
     },
     "position": {
-        "definition": "(c) functions that tables, rotate and bias call; c.head_dim and c.heads are the attention's",
+        "tables_definition": "(c) the function that `tables` calls, or nothing",
         "tables": "(c) what is computed once for all layers of a scheme, from `positions` [B, T] and the hidden state `x`",
+        "rotate_definition": "(c) the function that `rotate` calls, or nothing",
         "rotate": "(c) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables, which they call `rope`",
+        "bias_definition": "(c) the function that `bias` calls, or nothing",
         "bias": "(c) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S] and `x.dtype`",
+    },
+    "scaling": {
+        "frequencies": "(c, theta, width) lines that bind `frequencies` [D/2] from `exponents` [D/2] and `positions` [B, T]",
+        "amplitude": "(c) the factor on cosines and sines, or nothing",
     },
     "mask": {
         "visible": "(c) a boolean expression over `query` [T, 1] and `key` [S], columns; nothing where it hides nothing",

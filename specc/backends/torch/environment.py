@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import cache
 from typing import Any
 
@@ -12,8 +13,11 @@ from specc.resources import TEMPLATES
 
 @cache
 def environment() -> Environment:
-    """The templates under settings that leave the printed Python's own line breaks and indents alone."""
-    return Environment(
+    """The templates under settings that leave the printed Python's own line breaks and indents alone.
+
+    `filled` gives the lines of a long row of numbers.
+    """
+    made = Environment(
         loader=FileSystemLoader(TEMPLATES / "torch"),
         undefined=StrictUndefined,
         autoescape=False,
@@ -21,6 +25,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters["filled"] = lambda values: textwrap.wrap(", ".join(map(repr, values)) + ",", 104)
+    return made
 
 
 @cache
@@ -29,6 +35,6 @@ def component(axis: str, kind: str) -> Any:
     return environment().get_template(f"{axis}/{kind}.py.jinja").module
 
 
-def render(name: str, **context: Any) -> str:
+def render(template: str, /, **context: Any) -> str:
     """A part of the frame: what every model has, whatever its components."""
-    return environment().get_template(f"{name}.py.jinja").render(**context)
+    return environment().get_template(f"{template}.py.jinja").render(**context)

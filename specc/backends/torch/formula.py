@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from specc.backends.torch.numbers import literal
 from specc.ir.wiring import Add, Assign, Call, Ref, Scale, Wire
 
-ROOM = 104  # the longest expression that stays on one line; with its target and the indent it reaches 120
+ROOM = 112  # the longest statement that fits on a line of 120 under the indent of a method
 _TAKEN = {"self", "mask", "past", "present", "attended", "rope", "torch", "F", "nn"}
 _SUM, _PRODUCT, _ATOM = range(3)
 
@@ -27,7 +27,6 @@ class Formula:
     """Collects statements. `call(call, texts of the inputs)` prints one sublayer."""
 
     call: Callable[[Call, list[str]], Called]
-    rename: bool = False
     lines: list[str] = field(default_factory=list)
 
     def assign(self, assign: Assign) -> None:
@@ -37,11 +36,24 @@ class Formula:
         """One statement, or as many as it takes to stay within the line."""
         before = list(self.lines)
         text, _ = self.expression(wire)
-        if len(text) > ROOM:
-            self.lines = before
-            text, _ = self.expression(wire, stepwise=True)
-        if text != name:
-            self.lines.append(f"{name} = {text}")
+        if len(f"{name} = {text}") <= ROOM:
+            if text != name:
+                self.lines.append(f"{name} = {text}")
+            return
+        self.lines = before
+        match wire:
+            case Scale(factor=factor, of=of):
+                self.bind(name, of)
+                self.lines.append(f"{name} = {literal(factor)} * {name}")
+            case Call(inputs=(of,)) if not isinstance(of, Ref):
+                self.bind(name, of)
+                self.bind(name, wire.model_copy(update={"inputs": (Ref(name=name),)}))
+            case Add(terms=(*terms, last)) if not _reads(last, name):
+                self.bind(name, terms[0] if len(terms) == 1 else Add(terms=tuple(terms)))
+                self.bind(name, Add(terms=(Ref(name=name), last)))
+            case _:
+                text, _ = self.expression(wire, stepwise=True)
+                self.lines.append(f"{name} = {text}")
 
     @staticmethod
     def name(name: str) -> str:
@@ -67,3 +79,15 @@ class Formula:
                     return step, _ATOM
                 return called.expression, _PRODUCT if " * " in called.expression else _ATOM
         raise AssertionError(wire)
+
+
+def _reads(wire: Wire, name: str) -> bool:
+    """Whether a formula's value depends on a name; what a name binds is written back, so it may not."""
+    match wire:
+        case Ref(name=read):
+            return read == name
+        case Add(terms=parts) | Call(inputs=parts):
+            return any(_reads(part, name) for part in parts)
+        case Scale(of=of):
+            return _reads(of, name)
+    raise AssertionError(wire)

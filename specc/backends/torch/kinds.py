@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 
 from specc.backends.torch.numbers import literal
 
+LONGEST_TURN = 64  # a longer one would not read as a turn
+
 
 def named_kinds(labels: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
     """A name for each distinct key, in order: the label of its layer, with a number where several share it."""
@@ -22,7 +24,7 @@ def named_kinds(labels: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
 
 def order(kinds: Sequence[str]) -> str:
     """The kinds of all layers as an expression: a turn repeated, or runs, or every one of them."""
-    for length in range(1, len(kinds) // 2 + 1):
+    for length in range(1, min(len(kinds) // 2, LONGEST_TURN) + 1):
         turn, times = kinds[:length], -(-len(kinds) // length)
         if list(turn) * times == list(kinds):
             return f"{_tuple(turn)} * {times}"

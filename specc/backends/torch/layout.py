@@ -33,7 +33,7 @@ def _broken(line: str) -> list[str]:
     if is_call and len(indent + inner) <= WIDTH and not inner.endswith(","):
         return [head, indent + inner, indent[4:] + tail]
     items = _items(inner)
-    if len(items) == 1 and is_call:
+    if len(items) == 1 and (is_call or code[start] == "(" and not inner.endswith(",")):
         return [head, *fit(indent + items[0]).split("\n"), indent[4:] + tail]
     return [head, *(broken for item in items for broken in fit(f"{indent}{item},").split("\n")), indent[4:] + tail]
 

@@ -14,6 +14,11 @@ def literal(value: int | float | str) -> str:
     return f"{value:_}".replace("e-0", "e-").replace("e+0", "e")
 
 
+def argument(name: str, values: tuple[int | float, ...]) -> str:
+    """An argument of a definition, with its type."""
+    return f"{name}: {'float' if any(isinstance(value, float) for value in values) else 'int'}"
+
+
 @dataclass(slots=True)
 class Owner:
     """A class or function being printed. `arguments` holds each number it must be given: a value for every occurrence."""

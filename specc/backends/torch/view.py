@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from specc.backends.torch.environment import component as macros_of
-from specc.backends.torch.numbers import Constants, Number, Owner, literal
+from specc.backends.torch.numbers import Constants, Number, Owner, argument, literal
 from specc.components.registry import AXES
 from specc.ir.node import Component, Dims
 
@@ -39,6 +40,7 @@ class Page:
     constants: Constants
     definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
+    classes: set[str] = field(default_factory=set)
 
     def declare(self, component: Component) -> None:
         """Makes the numbers of a component, and of those in its slots, known as candidates for constants."""
@@ -48,21 +50,19 @@ class Page:
             if isinstance(value, Component):
                 self.declare(value)
             elif is_number(cls, name, value):
-                self.constants.declare(names_of(component, name), value, line=LINES[component.axis])
+                self.constants.declare(names_of(component, name), value, line=LINES.get(component.axis, component.axis))
 
     def define(self, axis: str, text: str) -> None:
         if text := text.strip():
             self.definitions[axis][text] = None
 
-    def title(self, title: str, what: Any, *better: str) -> str:
-        """The name of a class: its title, or where another class has that, a better one, or the title with a number."""
-        taken = self.titles.setdefault("", {})
-        if what in self.titles.setdefault(title, {}):
-            return self.titles[title][what]
-        candidates = (title, *better, *(f"{title}{n}" for n in range(2, 20_000)))
-        name = next(name for name in candidates if name not in taken)
-        taken[name] = self.titles[title][what] = name
-        return name
+    def title(self, title: str, what: Any) -> str:
+        """The name of a class: its title, with a number where another class has that. `what` tells classes apart."""
+        known = self.titles.setdefault(title, {})
+        if what not in known:
+            known[what] = next(name for n in count(1) if (name := f"{title}{n if n > 1 else ''}") not in self.classes)
+            self.classes.add(known[what])
+        return known[what]
 
     def number(self, names: tuple[str, ...], values: tuple[int | float, ...], owner: Owner, argument: str) -> Number:
         """A number of something that `owner` prints, one value per occurrence of it."""
@@ -74,13 +74,17 @@ class Page:
         return Number(values, literal(values[0]))
 
 
-LINES = {axis: f"{rank} {axis}" for rank, axis in enumerate(("attention", "ffn", "position", "mask", "norm", "activation", "embed", "head"))}
+LINES = {axis: f"{rank} {axis}" for rank, axis in enumerate(("attention", "ffn", "position", "scaling", "mask", "norm", "activation", "embed", "head"))}
 
 
 def names_of(component: Component, field: str) -> tuple[str, ...]:
     """The constants that a field may be printed as."""
     given = getattr(macros_of(component.axis, component.kind), "names", {}).get(field, f"{component.kind}_{field}".upper())
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 class View:
@@ -111,11 +115,14 @@ class View:
     def macro(self, macro: str, *arguments: Any) -> str:
         return str(getattr(self._macros, macro)(self, *arguments))
 
+    def lines(self, macro: str, *arguments: Any) -> list[str]:
+        """What a macro prints, line by line."""
+        return [line for line in self.macro(macro, *arguments).split("\n") if line.strip()]
+
     def construct(self, *arguments: Any) -> str:
         """The expression that makes it a module; its class, if it needs one, joins the file."""
         if self._components[0].axis == "norm" and not self.name:
-            rank = len(arguments[0]) if arguments else 1
-            self.name = self._page.title(self.macro("title"), (structure(self._components[0]), rank))
+            self.name = self._page.title(self.macro("title"), self.macro("definition", *arguments))  # the class, but for its name
         self._define(*arguments)
         return self.macro("construct", *arguments).strip()
 
@@ -123,6 +130,17 @@ class View:
         """The expression that applies it; a helper function, if it needs one, joins the file."""
         self._define()
         return self.macro("apply", *arguments).strip()
+
+    def module(self) -> str:
+        """The expression that makes a component of a slot that is a class of its own; the class joins the file."""
+        title = camel(self._prefix) + self.macro("title").strip()
+        owner = Owner(absorbs=True)
+        made = View(self._page, self._components, owner, self._dims)
+        made.name = self._page.title(title, ("part", made.macro("definition")))
+        made.macro("definition")  # the first time told what it has to be given
+        self._page.define(self._components[0].axis, made.macro("definition"))
+        given = {name: self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()}
+        return f"{made.name}({', '.join(f'{name}={number}' for name, number in given.items())})"
 
     def _define(self, *arguments: Any) -> None:
         self._page.define(self._components[0].axis, self.macro("definition", *arguments))
@@ -143,7 +161,7 @@ class View:
     @property
     def arguments(self) -> list[str]:
         """The definition's arguments: every number that it prints and that is not the same everywhere."""
-        return [f"{name}: {'float' if any(isinstance(v, float) for v in values) else 'int'}" for name, values in self._owner.arguments.items()]
+        return [argument(name, values) for name, values in self._owner.arguments.items()]
 
     @property
     def signature(self) -> str:

@@ -9,7 +9,8 @@ from specc.resolve.evaluate import evaluate
 from specc.resolve.layout import layout
 from specc.resolve.model import KNOWN, Resolved
 from specc.resolve.program import Program
-from specc.resolve.reduce import Reducer, names_in, walk
+from specc.resolve.reach import parts
+from specc.resolve.reduce import Reducer, names_in
 from specc.resolve.scope import Scope
 from specc.resolve.weights import parameter_patterns, rule_key, source_of
 from specc.source import Span
@@ -73,7 +74,7 @@ def _used(fields: dict, sections: dict, blocks: dict) -> dict[str, tree.Field]:
     """The fields without those that only the config's decisions needed."""
     while True:
         expressions = [f.value for f in _all_fields(fields, sections)] + [f.value for b in blocks.values() for f in b.fields]
-        names = {e.id for x in expressions for e in walk(x) if isinstance(e, tree.Name)}
+        names = {e.id for x in expressions for e in parts(x) if isinstance(e, tree.Name)}
         kept = {n: f for n, f in fields.items() if n.partition(".")[0] in KNOWN or n.partition(".")[0] in names}
         if len(kept) == len(fields):
             return fields

@@ -1,0 +1,191 @@
+"""Published checkpoints: each weight map as a function that prints."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from specc.backends.torch.environment import render
+from specc.backends.torch.numbers import literal
+from specc.ir.model import Model
+from specc.ir.weights import Fused, Source, Tensor, Transpose, WeightMap, WeightRule
+
+Shape = tuple[int, ...]
+LAYER = "layers.{i}."
+
+
+@dataclass(slots=True)
+class Lines:
+    """What one part of the function takes: statements that split fused tensors, and an entry for every parameter."""
+
+    over: str = ""  # the loop over layers, empty for what stands outside them
+    splits: list[str] = field(default_factory=list)
+    entries: list[tuple[str, str]] = field(default_factory=list)
+
+
+def layouts(model: Model) -> tuple[str, list[str]]:
+    """The function that `from_checkpoint` calls for a published layout, empty where there is none, and what it needs."""
+    if not model.weights:
+        return "", []
+    several = len(model.weights) > 1
+    names = [f"published_{weights.name}" if several else "published" for weights in model.weights]
+    texts = [_Layout(model, weights, keep=several).text(name) for name, weights in zip(names, model.weights, strict=True)]
+    return "published", texts + [render("published", layouts=names)] * several
+
+
+class _Layout:
+    def __init__(self, model: Model, weights: WeightMap, keep: bool) -> None:
+        self.model, self.weights, self.keep = model, weights, keep
+        self.scattered = False  # whether a part that is taken is not laid out in one piece
+
+    def text(self, name: str) -> str:
+        outer, loops = self._lines()
+        roots = list(dict.fromkeys([*self.weights.root, ""]))
+        sources = [_tensor(rule.source) for rule in self.weights.rules]
+        return render(
+            "layout",
+            name=name,
+            keep=self.keep,
+            scattered=self.scattered,
+            roots=f"({', '.join(map(literal, roots))})" if len(roots) > 1 else "",
+            alternatives=any(len(source.names) > 1 for source in sources),
+            ignored=_pattern(self.weights.ignore, [root for root in roots if root]),
+            outer=outer,
+            loops=loops,
+        )
+
+    def _lines(self) -> tuple[Lines, list[Lines]]:
+        """What stands outside the layers, and a loop for each set of layers that holds the same parameters."""
+        outer: dict[str, Shape] = {}
+        layers: list[dict[str, Shape]] = [{} for _ in self.model.stack.layers]
+        for key, parameter in self.model.parameters().items():
+            number = re.match(r"layers\.(\d+)\.", key)
+            if number:
+                layers[int(number[1])][key[number.end() :]] = parameter.shape
+            else:
+                outer[key] = parameter.shape
+        alike: dict[tuple, list[int]] = {}
+        for number, shapes in enumerate(layers):
+            alike.setdefault(tuple(shapes), []).append(number)
+        loops = []
+        for numbers in alike.values():
+            loops.append(self._taken(LAYER, [layers[n] for n in numbers], numbers))
+            loops[-1].over = _over(numbers, len(layers))
+        return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries]
+
+    def _taken(self, prefix: str, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:
+        """Statements for the parameters of some place; `shapes` holds them for each layer that the loop runs over."""
+        lines, locals_ = Lines(), Counter()
+        split: dict[tuple[str, str], str] = {}
+        for key, shape in shapes[0].items():
+            found = self._rule(prefix + key)
+            if found is None:
+                continue
+            rule, part, rest = found
+            text = self._source(rule.source, rest, len(shape))
+            if part:
+                order = _fused(rule.source).order
+                start = key[: len(key) - len(part + rest)]
+                if (rule.own, rest) not in split:
+                    stem = re.sub(r"\W", "_", rest)
+                    taken = [f"{re.sub(r'[^a-zA-Z0-9]', '_', p)}{stem}" for p in order]
+                    if any(locals_[name] for name in taken):
+                        taken = [f"{re.sub(r'[^a-zA-Z0-9]', '_', start)}{name}" for name in taken]
+                    locals_.update(taken)
+                    rows = [[at[f"{start}{p}{rest}"][0] for p in order] for at in shapes]
+                    lines.splits.append(f"{', '.join(taken)} = {self._split(rule.source, text, rows, numbers)}")
+                    split |= {(rule.own, rest): "", **{(f"{rule.own} {p}", rest): name for p, name in zip(order, taken, strict=True)}}
+                text = split[f"{rule.own} {part}", rest]
+            lines.entries.append((_formatted(prefix + key), text))
+        return lines
+
+    def _rule(self, key: str) -> tuple[WeightRule, str, str] | None:
+        """The rule with the longest beginning that covers a parameter; which part of a fused tensor; what follows it."""
+        best, length = None, -1
+        for rule in self.weights.rules:
+            own = re.sub(r"\{\w+\}", "{i}", rule.own)
+            fused = _fused(rule.source)
+            stem = own.rpartition(".")[0] + "." if fused and "." in own else "" if fused else own
+            for part in fused.order if fused else ("",):
+                whole = stem + part
+                if (key == whole or key.startswith(whole + ".")) and len(whole) > length:
+                    best, length = (rule, part, key[len(whole) :]), len(whole)
+        return best
+
+    def _source(self, source: Source, rest: str, rank: int) -> str:
+        """The expression that takes a tensor, turned to this model's orientation; a fused one whole."""
+        match source:
+            case Tensor(names=names):
+                return f"take({', '.join(_formatted(name.removeprefix('/') + rest) for name in names)})"
+            case Transpose(of=of) if rank == 2 and _fused(of) is None:
+                self.scattered = True
+                return f"{self._source(of, rest, rank)}.T"
+            case Transpose(of=of) | Fused(of=of):
+                return self._source(of, rest, rank)
+        raise AssertionError(source)
+
+    def _split(self, source: Source, text: str, rows: list[list[int]], numbers: list[int]) -> str:
+        """The parts of a fused tensor; `rows` of each part, in each of the layers of these numbers."""
+        fused = _fused(source)
+        shares = [[count // fused.groups for count in each] for each in rows]
+        cut = "split"
+        if all(len(set(each)) == 1 for each in shares):
+            cut, sizes = "chunk", str(len(fused.order))
+        elif all(each == shares[0] for each in shares):
+            sizes = _list(shares[0])
+        else:
+            sizes = f"{{{', '.join(f'{n}: {_list(each)}' for n, each in zip(numbers, shares, strict=True))}}}[i]"
+        turned = ".T" * isinstance(source, Transpose)
+        self.scattered |= bool(turned)
+        if fused.groups == 1 and not turned:
+            return f"{text}.{cut}({sizes})"
+        if fused.groups == 1:
+            return f"(part.T for part in {text}.{cut}({sizes}))"
+        self.scattered = True
+        parts = f"{text}.unflatten(0, ({fused.groups}, -1)).{cut}({sizes}, dim=1)"
+        return f"(part.flatten(0, 1){turned} for part in {parts})"
+
+
+def _fused(source: Source) -> Fused | None:
+    while not isinstance(source, (Fused, Tensor)):
+        source = source.of
+    return source if isinstance(source, Fused) else None
+
+
+def _tensor(source: Source) -> Tensor:
+    while not isinstance(source, Tensor):
+        source = source.of
+    return source
+
+
+def _list(values: list[int]) -> str:
+    return f"[{', '.join(map(literal, values))}]"
+
+
+def _formatted(name: str) -> str:
+    """A name as a literal; a placeholder, whatever its letter, is the loop's `i`."""
+    text = literal(re.sub(r"\{\w+\}", "{i}", name))
+    return f"f{text}" if "{i}" in text else text
+
+
+def _over(numbers: list[int], count: int) -> str:
+    if len(numbers) == count:
+        return "range(LAYERS)"
+    step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+    if numbers == list(range(numbers[0], numbers[-1] + 1, step)):
+        return f"range({numbers[0]}, {numbers[-1] + 1}{f', {step}' if step > 1 else ''})"
+    return f"({', '.join(map(str, numbers))})"
+
+
+def _pattern(ignore: tuple[str, ...], roots: list[str]) -> str:
+    """The regular expression of the tensors that are of no use: `{i}` is a number, `*` anything; with or without a root."""
+    if not ignore:
+        return ""
+    parts = []
+    for pattern in ignore:
+        pieces = re.split(r"(\{\w+\}|\*)", pattern)
+        parts.append("".join(r"\d+" if p.startswith("{") else ".*" if p == "*" else re.escape(p) for p in pieces))
+    body = parts[0] if len(parts) == 1 else f"({'|'.join(parts)})"
+    start = f"({'|'.join(map(re.escape, roots))})?" if roots else ""
+    return f'r"{start}{body}"'

@@ -1,0 +1,97 @@
+"""Sublayers as classes: which of a stack's layers share one, what it is called, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+from specc.backends.torch.contract import BRANCHES, MIXES
+from specc.backends.torch.groups import Group, gather
+from specc.backends.torch.layers import Layers
+from specc.backends.torch.view import camel, structure
+from specc.ir.model import Instance
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What a class in which tokens read from one another has to know of the layers that it stands in."""
+
+    signature: str
+    returns: str
+    rotate: list[str]
+    cached: bool
+    is_causal: bool
+    biased: bool
+    dropout: str
+
+
+@dataclass
+class Classes:
+    """The classes of a stack's sublayers; a place is (number of the distinct layer, path)."""
+
+    layers: Layers
+    attention_dropout: str
+
+    @cached_property
+    def groups(self) -> dict[Hashable, Group]:
+        layers = self.layers
+        groups = gather(
+            (self.key(n, part), (n, part.path), part.component, layer.position if part.component.axis in MIXES else None)
+            for n, layer in enumerate(layers.distinct)
+            for part in layer.instances
+            if part.component.axis in BRANCHES
+        )
+        self._name(list(groups.values()))
+        return groups
+
+    def key(self, n: int, part: Instance) -> Hashable:
+        """Equal for sublayers that one class prints."""
+        layers = self.layers
+        key = (structure(part.component), part.width)
+        if part.component.axis not in MIXES:
+            return key
+        turns = set(filter(None, layers.rotations))
+        # one rotation, which some layers may do without: a single class serves both
+        rotation = next(iter(turns), "") if len(turns) <= 1 else layers.rotations[n]
+        return (*key, rotation, bool(layers.biases[n]))
+
+    def _name(self, groups: list[Group]) -> None:
+        page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
+        titles: dict[str, list[Group]] = {}
+        for group in groups:
+            titles.setdefault(group.view(page, dims).macro("title").strip(), []).append(group)
+        for title, same in titles.items():
+            for group in same:
+                others = [place for other in same if other is not group for place in other.places]
+                labels, paths = {distinct[n].label for n, _ in group.places}, {path for _, path in group.places}
+                name = title
+                if others and len(labels) == 1 and not labels & {distinct[n].label for n, _ in others}:
+                    name = camel(*labels) + title
+                elif others and len(paths) == 1 and not paths & {path for _, path in others}:
+                    name = camel(next(iter(paths)).partition(".")[2]) + title
+                group.name = page.title(name, ("class", *group.places))
+
+    def define(self) -> None:
+        """Prints every class on the page."""
+        page, dims = self.layers.page, self.layers.stack.dims
+        for group in self.groups.values():
+            axis = group.components[0].axis
+            around = (self._surroundings(group),) if axis in MIXES else ()
+            page.define(axis, group.define(lambda c, around=around: c.macro("definition", *around), page, dims))
+
+    def _surroundings(self, group: Group) -> Surroundings:
+        layers = self.layers
+        numbers = list(dict.fromkeys(n for n, _ in group.places))
+        rotate = next((layers.rotations[n] for n in numbers if layers.rotations[n]), "").splitlines()
+        if rotate and not all(layers.tables):
+            rotate = ["if rope is not None:", *(f"    {line}" for line in rotate)]
+        return Surroundings(
+            signature=layers.signature("x", past="Pair | None"),
+            returns="tuple[Tensor, Pair]" if layers.cached else "Tensor",
+            rotate=rotate,
+            cached=layers.cached,
+            is_causal=any(layers.plain[n] for n in numbers),
+            biased=bool(layers.biases[numbers[0]]),
+            dropout=self.attention_dropout,
+        )

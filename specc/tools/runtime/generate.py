@@ -1,0 +1,116 @@
+"""Text generation with a causal graph: prompts in chunks, then token by token over the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from specc.diagnostics.finding import fail
+from specc.tools.runtime.inputs import check_ids, check_inputs, left_padded
+from specc.tools.runtime.sampling import Sampling, pick
+from specc.tools.runtime.session import Graph
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+CHUNK = 256  # attention's scores grow with the square of what is passed at once: chunks are faster and far smaller
+GREEDY = Sampling()
+
+
+@dataclass(slots=True)
+class Continuation:
+    """The new tokens of one prompt, the end token included, and why there are no more."""
+
+    ids: list[int] = field(default_factory=list)
+    stop: Literal["eos", "length", "context"] = "length"
+
+
+class Stepper:
+    """Passes tokens through the graph and keeps its cache on the device."""
+
+    def __init__(self, graph: Graph, batch: int) -> None:
+        self.graph = graph
+        self.wants_positions = "position_ids" in graph.inputs
+        self.cache: dict[str, Any] = {n: graph.empty(n, batch) for n in graph.inputs if n.startswith("past_key_values.")}
+
+    def step(self, ids: ndarray, mask: ndarray, logits: bool = True) -> ndarray | None:
+        """ids [B, T] new tokens; mask [B, S] all tokens so far, the new ones included -> the last one's logits [B, V]."""
+        import numpy as np
+
+        feeds: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, **self.cache}
+        if self.wants_positions:
+            feeds["position_ids"] = np.maximum(mask.cumsum(1) - 1, 0)[:, -ids.shape[1] :]
+        feeds = {name: feeds[name] for name in self.graph.inputs}
+        kept = {name: name.replace("past_key_values.", "present.", 1) for name in self.cache}
+        arrays, values = self.graph.run(feeds, ["logits"] if logits else [], list(kept.values()))
+        self.cache = {past: values[present] for past, present in kept.items()}
+        return arrays["logits"][:, -1].astype(np.float32) if logits else None
+
+
+def generate(
+    graph: Graph,
+    prompts: Sequence[Sequence[int]],
+    new: int,
+    sampling: Sampling = GREEDY,
+    eos: frozenset[int] = frozenset(),
+    chunk: int = CHUNK,
+    on_token: Callable[[int, int], None] | None = None,
+) -> list[Continuation]:
+    """Up to `new` tokens after each prompt. on_token is called with the row and the token as soon as there is one."""
+    import numpy as np
+
+    _check(graph, prompts, new, chunk)
+    ids, mask = left_padded(prompts)
+    stepper, rows = Stepper(graph, len(prompts)), [Continuation() for _ in prompts]
+    generators = sampling.generators(len(prompts))
+    logits = _prefill(stepper, ids, mask, chunk)
+    going = dict.fromkeys(range(len(prompts)))
+    while True:
+        token = np.zeros((len(prompts), 1), np.int64)  # a row that is done passes token 0 on; no other row sees it
+        for row in list(going):
+            chosen = pick(logits[row], sampling, generators[row])
+            token[row] = chosen
+            rows[row].ids.append(chosen)
+            if on_token is not None:
+                on_token(row, chosen)
+            if (stop := _stop(graph, rows[row].ids, len(prompts[row]), new, eos)) is not None:
+                rows[row].stop = stop
+                del going[row]
+        if not going:
+            return rows
+        mask = np.concatenate([mask, np.ones((len(prompts), 1), np.int64)], axis=1)
+        logits = stepper.step(token, mask)
+
+
+def _prefill(stepper: Stepper, ids: ndarray, mask: ndarray, chunk: int) -> ndarray:
+    """The logits after all prompts; those of the chunks before the last are not fetched from the device."""
+    width = ids.shape[1]
+    for begin in range(0, width, chunk):
+        end = min(begin + chunk, width)
+        logits = stepper.step(ids[:, begin:end], mask[:, :end], logits=end == width)
+    return logits
+
+
+def _stop(graph: Graph, ids: list[int], prompt: int, new: int, eos: frozenset[int]) -> Literal["eos", "length", "context"] | None:
+    if ids[-1] in eos:
+        return "eos"
+    if len(ids) >= new:
+        return "length"
+    if graph.context is not None and prompt + len(ids) >= graph.context:
+        return "context"
+    return None
+
+
+def _check(graph: Graph, prompts: Sequence[Sequence[int]], new: int, chunk: int) -> None:
+    if not graph.causal or graph.heads != ("lm",):
+        raise fail("SYS022", f"this graph does not generate: it is {described(graph)}", None, "give it --text or --ids")
+    if new < 1 or chunk < 1:
+        raise fail("SYS022", "--max-new-tokens and --chunk are whole numbers from 1 up")
+    check_ids(graph, prompts)
+    check_inputs(graph)
+
+
+def described(graph: Graph) -> str:
+    kind = "a causal model" if graph.causal else "an encoder"
+    return f"{kind} with the head {' and '.join(graph.heads)}"

@@ -1,0 +1,85 @@
+"""A model computed by ONNX Runtime on the CPU, from its ONNX graph over a weights file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specc.ir.model import Model
+from specc.tools.verify.inputs import Inputs
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+PAST, PRESENT = "past_key_values.", "present."
+
+
+class ByOnnx:
+    """The graph of a model over weights in specc's own layout in `folder`; or a graph as it was written.
+
+    layout: the model that the weights were saved for, where it holds more than this one.
+    """
+
+    name = "ONNX Runtime"
+
+    def __init__(self, model: Model, folder: Path, graph: Path | None = None, layout: Model | None = None) -> None:
+        import onnxruntime
+
+        self.outputs = model.heads[0].component.outputs
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        source: Any = graph
+        if graph is None:
+            source = _graph(model, layout or model)
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+            options.intra_op_num_threads = options.inter_op_num_threads = 1  # a miniature computes in less time than threads start
+        self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        self.kept = [o.name for o in self.session.get_outputs() if o.name.startswith(PRESENT)]
+
+    def run(self, inputs: Inputs) -> dict[str, ndarray]:
+        """One full pass, from an empty cache where there is one."""
+        return self._call(inputs.given, inputs.mask, {})[0]
+
+    def steps(self, inputs: Inputs, pieces: list[int]) -> dict[str, ndarray]:
+        """The same in pieces, each taking up the cache that the one before left."""
+        import numpy as np
+
+        found, past, start = [], {}, 0
+        for piece in pieces:
+            end = start + piece
+            given = {name: values[:, start:end] for name, values in inputs.given.items()}
+            out, past = self._call(given, inputs.mask[:, :end], past)
+            found.append(out)
+            start = end
+        return {name: np.concatenate([part[name] for part in found], axis=1) for name in self.outputs}
+
+    def _call(self, given: dict[str, ndarray], mask: ndarray, past: dict[str, ndarray]) -> tuple[dict[str, ndarray], dict[str, ndarray]]:
+        import numpy as np
+
+        batch, new = next(iter(given.values())).shape
+        known = given | past | {"attention_mask": mask, "position_ids": np.maximum(mask.cumsum(1) - 1, 0)[:, -new:]}
+        feeds = {wanted.name: known.get(wanted.name, _empty(wanted, batch)) for wanted in self.session.get_inputs()}
+        values = self.session.run([*self.outputs, *self.kept], feeds)
+        out = dict(zip(self.outputs, values, strict=False))
+        present = dict(zip(self.kept, values[len(self.outputs) :], strict=True))
+        return out, {PAST + name.removeprefix(PRESENT): value for name, value in present.items()}
+
+
+def _graph(model: Model, layout: Model) -> bytes:
+    from specc.backends.onnx import emit
+    from specc.weights.mapping import Stored
+    from specc.weights.own import own_layout
+
+    wanted = model.parameters()
+    stored = {key: Stored(info) for key, info in own_layout(layout)[1].items() if key in wanted}
+    return emit.build(model, stored).SerializeToString()
+
+
+def _empty(wanted: Any, batch: int) -> ndarray | None:
+    """A cache that holds nothing yet."""
+    import numpy as np
+
+    if not wanted.name.startswith(PAST):
+        return None
+    shape = [extent if isinstance(extent, int) else batch if extent == "batch" else 0 for extent in wanted.shape]
+    return np.zeros(shape, np.float32)

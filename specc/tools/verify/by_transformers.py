@@ -1,0 +1,78 @@
+"""A published checkpoint computed by the transformers library: the class that its config names, from local files only."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specc.diagnostics.finding import fail
+from specc.tools.verify.inputs import Inputs
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+
+class ByTransformers:
+    """The reference in float32, with eager attention. No code that a checkpoint brings along is run."""
+
+    name = "transformers"
+
+    def __init__(self, folder: Path, outputs: tuple[str, ...], causal: bool) -> None:
+        import torch
+
+        self.outputs, self.causal = outputs, causal
+        with quiet():
+            self.network = published_class(folder).from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, attn_implementation="eager", dtype=torch.float32
+            )
+        self.network.eval()
+        self.takes = inspect.signature(self.network.forward).parameters
+
+    def run(self, inputs: Inputs) -> dict[str, ndarray]:
+        """One full pass. Positions count real tokens in a causal model."""
+        import numpy as np
+        import torch
+
+        given = dict(inputs.given) | {"attention_mask": inputs.mask}
+        if self.causal:
+            given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)
+        tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
+        with torch.no_grad():
+            out = self.network(**tensors)
+        return {name: getattr(out, name).numpy() for name in self.outputs}
+
+
+def published_class(folder: Path) -> Any:
+    """The class of the library that config.json names. Raises SpecError where it names none."""
+    import transformers
+
+    try:
+        config = json.loads((folder / "config.json").read_text())
+    except (OSError, ValueError) as error:
+        raise fail("SYS007", f"{folder} has no config.json that can be read: {error}") from None
+    names = config.get("architectures") if isinstance(config, dict) else None
+    name = names[0] if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str) else ""
+    found = getattr(transformers, name, None) if name.isidentifier() else None
+    if not isinstance(found, type) or not issubclass(found, transformers.PreTrainedModel):
+        raise fail("SYS007", f"the config in {folder} names no class of transformers {transformers.__version__} in `architectures`")
+    return found
+
+
+@contextmanager
+def quiet():
+    """Without the library's progress bars, advice and deprecations."""
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)

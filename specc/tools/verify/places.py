@@ -1,0 +1,110 @@
+"""Where components stand in a model, each place with a way to put another one there in all layers of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from specc.ir.model import Instance, Layer, Model
+from specc.ir.node import Component
+from specc.ir.wiring import Add, Call, Scale, Wire
+
+Change = Callable[[Component], Component]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A component under the name that it is reported by. Where layers of a kind differ, it is the first one's."""
+
+    name: str
+    component: Component
+    put: Callable[[Change], Model]
+
+
+def places(model: Model) -> Iterator[Place]:
+    """Every place of the stack that the heads read."""
+    stack = model.stack
+    for number, part in enumerate(stack.embedding.instances):
+
+        def put_embedding(change: Change, number: int = number) -> Model:
+            parts = _changed(stack.embedding.instances, number, change)
+            return _with_stack(model, embedding=stack.embedding.replaced(instances=parts))
+
+        yield Place(part.key, part.component, put_embedding)
+    yield from _layer_places(model)
+    if stack.final_norm is not None:
+        yield Place("final_norm", stack.final_norm, lambda change: _with_stack(model, final_norm=change(stack.final_norm)))
+    for number, head in enumerate(model.heads):
+        yield Place(head.key, head.component, lambda change, n=number: model.replaced(heads=_changed(model.heads, n, change)))
+
+
+def _layer_places(model: Model) -> Iterator[Place]:
+    labels = {layer.label: layer for layer in reversed(model.stack.layers)}
+    for label in dict.fromkeys(layer.label for layer in model.stack.layers):
+        first, prefix = labels[label], f"{label}." if len(labels) > 1 else ""
+
+        def put(change: Callable[[Layer], Layer], label: str = label) -> Model:
+            return _with_stack(model, layers=tuple(change(la) if la.label == label else la for la in model.stack.layers))
+
+        if any(i.component.state(model.stack.dims) for i in first.instances):  # what reads other tokens reads these too
+            yield Place(f"{prefix}mask", first.mask, lambda change, put=put: put(lambda la: la.replaced(mask=change(la.mask))))
+            yield Place(f"{prefix}position", first.position, lambda c, put=put: put(lambda la: la.replaced(position=c(la.position))))
+        for number, part in enumerate(first.instances):
+
+            def put_part(change: Change, put=put, number: int = number) -> Model:
+                return put(lambda la: la.replaced(instances=_changed(la.instances, number, change)))
+
+            yield Place(prefix + part.key, part.component, put_part)
+
+
+def _changed(instances: tuple[Instance, ...], number: int, change: Change) -> tuple[Instance, ...]:
+    return tuple(i.replaced(component=change(i.component)) if n == number else i for n, i in enumerate(instances))
+
+
+def _with_stack(model: Model, **changes) -> Model:
+    return model.replaced(stacks=(*model.stacks[:-1], model.stack.replaced(**changes)))
+
+
+# ---- constants of the wiring
+
+
+def factors(model: Model) -> Iterator[tuple[str, float, Callable[[float], Model]]]:
+    """Every constant that a formula multiplies by: its name, its value, and the model with another one."""
+    stack = model.stack
+    for value in dict.fromkeys(_factors(stack.embedding.value)):
+
+        def in_embedding(other: float, value: float = value) -> Model:
+            return _with_stack(model, embedding=stack.embedding.replaced(value=_scaled(stack.embedding.value, value, other)))
+
+        yield f"embed: {value:g} *", value, in_embedding
+    for block in dict.fromkeys(layer.block for layer in stack.layers):
+        for value in dict.fromkeys(f for assign in block.body for f in _factors(assign.value)):
+
+            def in_block(other: float, value: float = value, block=block) -> Model:
+                body = tuple(assign.replaced(value=_scaled(assign.value, value, other)) for assign in block.body)
+                changed = block.replaced(body=body)
+                return _with_stack(model, layers=tuple(la.replaced(block=changed) if la.block == block else la for la in stack.layers))
+
+            yield f"{block.name}: {value:g} *", value, in_block
+
+
+def _factors(wire: Wire) -> Iterator[float]:
+    match wire:
+        case Call(inputs=parts) | Add(terms=parts):
+            for part in parts:
+                yield from _factors(part)
+        case Scale(factor=factor, of=of):
+            yield factor
+            yield from _factors(of)
+
+
+def _scaled(wire: Wire, old: float, new: float) -> Wire:
+    """The formula with one constant exchanged."""
+    match wire:
+        case Call():
+            return wire.replaced(inputs=tuple(_scaled(part, old, new) for part in wire.inputs))
+        case Add():
+            return wire.replaced(terms=tuple(_scaled(part, old, new) for part in wire.terms))
+        case Scale():
+            return wire.replaced(factor=new if wire.factor == old else wire.factor, of=_scaled(wire.of, old, new))
+    return wire

@@ -1,0 +1,20 @@
+"""Root-mean-square normalisation (Zhang and Sennrich, 2019, section 4, equation 4), with Gemma's offset on the gain."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tests.components.places import norm_places
+
+PROBES = {
+    "eps": norm_places("rms(eps: 1e-6)", "rms(eps: 1e-5)", small=True),
+    "offset": norm_places("rms(eps: 1e-5)", "rms(eps: 1e-5, offset: 1)")
+    + norm_places("rms(eps: 1e-5, offset: 1)", "rms(eps: 1e-5, offset: 0.5)"),
+}
+
+
+def token(c, w, x):
+    square = sum(float(number) ** 2 for number in x) / len(x)
+    return np.array([number / math.sqrt(square + c.eps) * (c.offset + gain) for number, gain in zip(x, w["weight"], strict=True)])

@@ -1,0 +1,40 @@
+"""Where the formula of a component stands: `tests/components/<axis>/<kind>.py`, found by name.
+
+What such a file offers, by axis (c is the component, w its weights, all numbers float64):
+- activation: `value(c, x)`, one number
+- norm, ffn: `token(c, w, x)`, one vector; an ffn that looks across tokens `sequence(c, w, x, frame)` instead
+- attention: `sequence(c, w, x, frame)`, x [B, T, C]
+- position: `rotate(c, x, position, length)`, one head's vector, `bias(c, head, heads, query, key)`, one number, and
+  `score_factor(c)`; each may be missing. length: one more than the largest position of the whole batch
+- scaling: `frequency(c, i, theta, width, length)`, the pace of the pair i, and `amplitude(c)` and `score_factor(c)`, each missing
+  where it is 1
+- router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight
+- mask: `visible(c, query, key)`, columns
+- embed: `vector(c, w, frame, b, t, x)`, x the vector that comes in, None for a source
+- head: `outputs(c, w, x, frame)`, x [B, T, C], a dict
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from specc.ir.node import Component
+from tests.oracle.weights import Weights
+
+
+def formula(component: Component) -> ModuleType:
+    return import_module(f"tests.components.{component.axis}.{component.kind}")
+
+
+def activate(component: Component, x: np.ndarray) -> np.ndarray:
+    """The activation of every number of a vector."""
+    value = formula(component).value
+    return np.array([value(component, float(number)) for number in x], np.float64)
+
+
+def normalise(component: Component, w: Weights, x: np.ndarray) -> np.ndarray:
+    """The norm of one vector."""
+    return formula(component).token(component, w, x)

@@ -1,0 +1,58 @@
+"""What a component may know besides its own input: the caller's tensors, which tokens are real, and the layer it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from specc.ir.model import Layer, Stack
+from tests.oracle.formulas import formula
+
+
+@dataclass(frozen=True)
+class Frame:
+    """valid [B, T] tells real tokens from padding; position [B, T]."""
+
+    stack: Stack
+    inputs: Mapping[str, np.ndarray]
+    valid: np.ndarray
+    position: np.ndarray
+    token_table: np.ndarray | None
+    layer: Layer | None = None
+
+    def visible(self, b: int, query: int, key: int) -> bool:
+        """Whether a query may see a key: padding never, and the layer's mask goes by columns."""
+        mask = self.layer.mask
+        return bool(self.valid[b, key]) and formula(mask).visible(mask, query, key)
+
+    def rotate(self, x: np.ndarray, b: int, t: int) -> np.ndarray:
+        """One head's query or key as the layer's position scheme turns it."""
+        scheme = formula(self.layer.position)
+        length = int(self.position.max()) + 1
+        return scheme.rotate(self.layer.position, x, int(self.position[b, t]), length) if hasattr(scheme, "rotate") else x
+
+    def score_factor(self) -> float:
+        """What latent attention multiplies its scale by because of the layer's position scheme."""
+        scheme = formula(self.layer.position)
+        return scheme.score_factor(self.layer.position) if hasattr(scheme, "score_factor") else 1.0
+
+    def bias(self, head: int, heads: int, b: int, query: int, key: int) -> float:
+        """What the layer's position scheme adds to a score."""
+        scheme = formula(self.layer.position)
+        if not hasattr(scheme, "bias"):
+            return 0.0
+        return scheme.bias(self.layer.position, head, heads, int(self.position[b, query]), int(self.position[b, key]))
+
+
+def positions(stack: Stack, valid: np.ndarray) -> np.ndarray:
+    """[B, T]: in a causal stack the real tokens before each one are counted, else its column is taken."""
+    batch, length = valid.shape
+    position = np.zeros((batch, length), np.int64)
+    for b in range(batch):
+        real = 0
+        for t in range(length):
+            real += int(valid[b, t])
+            position[b, t] = max(real - 1, 0) if stack.causal else t
+    return position

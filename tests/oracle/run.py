@@ -1,0 +1,88 @@
+"""A whole model in numpy float64, token by token, straight from the IR: what both back ends are held against.
+
+It shares no code with the components. The wiring is walked here; each kind's formula stands beside its probes in
+`tests/components/<axis>/<kind>.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from specc.ir.model import Embedding, Instance, Layer, Model
+from specc.ir.node import Component
+from specc.ir.wiring import Add, Call, Ref, Scale, Wire
+from tests.oracle.formulas import formula
+from tests.oracle.frame import Frame, positions
+from tests.oracle.weights import Weights
+
+
+def run(model: Model, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """One full pass. inputs: input_ids [B, T], attention_mask [B, T] (1 is real; may be missing), and what else the model asks for."""
+    (stack,) = model.stacks
+    ids = inputs["input_ids"]
+    valid = inputs.get("attention_mask", np.ones_like(ids)).astype(bool)
+    frame = Frame(stack, inputs, valid, positions(stack, valid), weights.get("embed_tokens.weight"))
+    x = _embed(stack.embedding, weights, frame)
+    for number, layer in enumerate(stack.layers):
+        x = _layer(layer, Weights(weights, f"layers.{number}."), x, replace(frame, layer=layer))
+    if stack.final_norm is not None:
+        x = apply(stack.final_norm, Weights(weights, "final_norm."), x, frame)
+    outputs: dict[str, np.ndarray] = {}
+    for head in model.heads:
+        outputs |= formula(head.component).outputs(head.component, Weights(weights, f"{head.key}."), x, frame)
+    return outputs
+
+
+def apply(component: Component, w: Weights, x: np.ndarray, frame: Frame) -> np.ndarray:
+    """A sublayer on x [B, T, C]: on the whole of it where its formula wants that, else on each token alone."""
+    module = formula(component)
+    if hasattr(module, "sequence"):
+        return module.sequence(component, w, x, frame)
+    batch, length, _ = x.shape
+    return np.array([[module.token(component, w, x[b, t]) for t in range(length)] for b in range(batch)])
+
+
+def _layer(layer: Layer, w: Weights, x: np.ndarray, frame: Frame) -> np.ndarray:
+    (first,) = layer.block.inputs
+    bound = {first: x}
+
+    def call(instance: Instance, arguments: list[np.ndarray]) -> np.ndarray:
+        (argument,) = arguments
+        return apply(instance.component, w.under(instance.key), argument, frame)
+
+    for assign in layer.block.body:
+        bound[assign.name] = _flow(assign.value, bound, layer, call)
+    return bound[first]
+
+
+def _embed(embedding: Embedding, weights: Mapping[str, np.ndarray], frame: Frame) -> np.ndarray:
+    batch, length = frame.valid.shape
+
+    def call(instance: Instance, arguments: list[np.ndarray]) -> np.ndarray:
+        component, w = instance.component, Weights(weights, f"{instance.key}.")
+        if component.axis != "embed":
+            return apply(component, w, *arguments, frame)
+        vector = formula(component).vector
+        rows = [[vector(component, w, frame, b, t, *(a[b, t] for a in arguments)) for t in range(length)] for b in range(batch)]
+        return np.array(rows, np.float64)
+
+    return _flow(embedding.value, {}, embedding, call)
+
+
+def _flow(wire: Wire, bound: Mapping[str, np.ndarray], owner: Layer | Embedding, call) -> np.ndarray:
+    match wire:
+        case Ref():
+            return bound[wire.name]
+        case Call():
+            return call(owner.instance(wire.instance), [_flow(w, bound, owner, call) for w in wire.inputs])
+        case Add():
+            total = _flow(wire.terms[0], bound, owner, call)
+            for term in wire.terms[1:]:
+                total = total + _flow(term, bound, owner, call)
+            return total
+        case Scale():
+            return wire.factor * _flow(wire.of, bound, owner, call)
+    raise AssertionError(wire)
