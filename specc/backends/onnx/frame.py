@@ -146,9 +146,11 @@ class Frame:
 
     @property
     def key_positions(self) -> Value:
-        """-> [B, S]: real tokens before each key"""
+        """-> [B, S]: real tokens before each key in a causal stack, its column in a bidirectional one"""
 
         def make() -> Value:
+            if not self.causal:
+                return self.positions
             count = self.g.op("CumSum", self.attention_mask, self.g.integer(1))
             return self.g.op("Max", self.g.op("Sub", count, self.g.integer(1)), self.g.integer(0))
 
