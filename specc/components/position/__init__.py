@@ -10,6 +10,7 @@ To add one: a file here, its line below, a template of the same name, and a test
 """
 
 MEMBERS = {
+    "alibi": "alibi:Alibi",
     "none": "none:NoPosition",
     "rope": "rope:Rope",
 }
