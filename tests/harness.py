@@ -81,6 +81,7 @@ def run_torch(model: Model, weights: Mapping[str, np.ndarray], inputs: Mapping[s
     """The generated file, run as a module of its own."""
     import torch
 
+    torch.set_num_threads(1)  # on matrices as small as these, threads only wait for one another
     network = _torch_module(model).Model()
     network.load_state_dict({key: torch.tensor(value) for key, value in weights.items()})
     network.eval()

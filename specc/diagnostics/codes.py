@@ -22,7 +22,7 @@ class Code:
 
 
 @cache
-def table() -> dict[str, Code]:
+def all_codes() -> dict[str, Code]:
     """The whole table by code, in the order of its rooms."""
     from specc.diagnostics.table import rooms
 
@@ -37,5 +37,5 @@ def table() -> dict[str, Code]:
 def __getattr__(name: str) -> dict[str, Code]:
     """`CODES`: the table, filled when it is first asked for."""
     if name == "CODES":
-        return table()
+        return all_codes()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

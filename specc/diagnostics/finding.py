@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
-from specc.diagnostics.codes import table
+from specc.diagnostics.codes import all_codes
 from specc.source import Span
 
 Severity = Literal["error", "warning"]
@@ -29,7 +29,7 @@ class Diagnostic:
     notes: tuple[tuple[Span, str], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.code not in table():
+        if self.code not in all_codes():
             raise KeyError(f"diagnostic code {self.code} is not in the table")
         object.__setattr__(self, "message", _readable(self.message))
         object.__setattr__(self, "help", self.help and _readable(self.help))

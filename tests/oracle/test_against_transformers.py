@@ -155,6 +155,7 @@ def test_the_oracle_is_the_published_model(text: str, build, padded: bool):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reference, renamed = build(weights)
+    torch.set_num_threads(1)
     state = reference.state_dict()
     tied = {"lm_head.weight", "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
     assert set(state) - set(renamed) <= tied and set(renamed) <= set(state)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specc.backends.onnx.emit import build
 from specc.diagnostics.finding import fail
 from specc.ir.model import Model
 from specc.weights.checkpoint import OWN, open_checkpoint
-from specc.weights.mapping import Stored, place
+from specc.weights.mapping import Placement, Stored, place
 from specc.weights.own import own_layout
 from specc.weights.seal import seal, written
 
@@ -48,7 +48,8 @@ def write(
     else:
         checkpoint = open_checkpoint(weights)
         placement = place(model, checkpoint)
-        stored, files = placement.stored, tuple(dict.fromkeys(s.tensor.file for s in placement.stored.values()))
+        stored = placement.stored if _is_same(weights, out) else _by_names(placement, weights)
+        files = tuple(dict.fromkeys(s.tensor.file for s in stored.values()))
         seals = " ".join(seal(file) for file in sorted(files))
     compute = _compute(dtype, provider, stored, remarks)
     graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model))
@@ -61,6 +62,16 @@ def write(
     except OSError as error:
         raise fail("SYS005", f"cannot write into {out}: {error.strerror or error}") from None
     return Written(out / "model.onnx", tuple(remarks))
+
+
+def _is_same(folder: Path, other: Path) -> bool:
+    return folder.resolve() == other.resolve()
+
+
+def _by_names(placement: Placement, folder: Path) -> dict[str, Stored]:
+    """Each parameter in the file that the folder names: behind a link lies another name, which the graph must not hold."""
+    named = {file: folder / name for file, name in placement.names.items()}
+    return {key: replace(s, tensor=replace(s.tensor, file=named[s.tensor.file])) for key, s in placement.stored.items()}
 
 
 def _compute(dtype: str, provider: str, stored: dict[str, Stored], remarks: list[str]) -> str:
@@ -96,9 +107,11 @@ def _save(graph, path: Path) -> None:
 
 def _bring(files: tuple[Path, ...], folder: Path, out: Path, how: str | None, remarks: list[str]) -> None:
     """Puts each weight file where the graph looks for it: in its own folder."""
-    if folder.resolve() == out.resolve():
+    if _is_same(folder, out):
         if how in ("link", "copy"):
             raise fail("SYS006", f"--weights-as {how} needs another folder than the checkpoint's own")
+        if any(file.parent != folder.resolve() for file in files):
+            remarks.append("the weights lie behind links that leave the folder: `specc run` follows them, other tools want another OUT")
         return
     if how == "beside":
         raise fail("SYS006", "--weights-as beside writes the graph into the checkpoint's folder", None, f"use -o {folder}")

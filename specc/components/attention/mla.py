@@ -64,6 +64,15 @@ class LatentAttention(Component):
     def flops(self, dims: Dims, context: float) -> int:
         return super().flops(dims, context) + round(2 * self.heads * (self.key_dim + self.value_dim) * context)
 
+    def shrunk(self, plan) -> LatentAttention:
+        heads, _ = plan.heads(self.heads, self.heads)
+        nope, rope, value = (plan.head_width(width) for width in (self.nope_dim, self.rope_dim, self.value_dim))
+        q_rank = None if self.q_rank is None else plan.width(self.q_rank)
+        scale = self.scale * (self.key_dim / (nope + rope)) ** 0.5
+        return self.replaced(
+            heads=heads, q_rank=q_rank, kv_rank=plan.width(self.kv_rank), nope_dim=nope, rope_dim=rope, value_dim=value, scale=scale
+        )
+
     def lower(self, g, x, call):
         """x [N, C] -> [N, C]"""
         heads = self.heads

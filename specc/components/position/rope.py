@@ -34,6 +34,10 @@ class Rope(Position):
         """How many channels are turned."""
         return self.partial or head_dim
 
+    def inert(self, beside) -> tuple[str, ...]:
+        """A single pair turns by the position itself: there is nothing to order, and no slower pair."""
+        return ("theta", "layout") if self.width(beside.head_dim) == 2 else ()
+
     def check_heads(self, heads: int, head_dim: int) -> Iterator[Finding]:
         width = self.width(head_dim)
         if width % 2:

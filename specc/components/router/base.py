@@ -13,7 +13,7 @@ from specc.ir.node import Component, Dims, Finding, Parameter, structural
 class Router(Component):
     """Logits = x W^T (+ bias); an activation turns them into scores, and the top k of the scores win.
 
-    order top_k_first keeps the k largest logits and only then applies the activation to them. bias_correction adds a learned
+    bias_correction adds a learned
     bias to the scores for the choice alone, not for the weights (DeepSeek-V3). With groups, experts stand in equal groups,
     only the best top_groups groups stay in the race, a group's score being its best expert's or the sum of its best two.
     normalize divides the weights by their sum (plus `normalize_eps`), scale multiplies them. weight_on input: the weight
@@ -21,7 +21,6 @@ class Router(Component):
     """
 
     axis: ClassVar[str] = "router"
-    order: Literal["softmax_first", "top_k_first"] = structural("softmax_first")
     weight_on: Literal["output", "input"] = structural("output")
     bias: bool = structural(False)
     bias_correction: bool = structural(False)
@@ -31,6 +30,11 @@ class Router(Component):
     normalize: bool = structural(False)
     normalize_eps: float = Field(default=0.0, ge=0)
     scale: float = Field(default=1.0, gt=0)
+
+    @property
+    def top_k_first(self) -> bool:
+        """Whether the choice is made among the logits, and only the chosen ones are scored."""
+        return False
 
     def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
         """What is wrong with it for this many experts."""
@@ -44,8 +48,6 @@ class Router(Component):
             yield Finding("group_score", "TYP005", "`group_score` is set, and there are no groups")
         if self.normalize_eps and not self.normalize:
             yield Finding("normalize_eps", "TYP005", "`normalize_eps` is set, and nothing is normalised")
-        if self.order == "top_k_first" and (self.groups is not None or self.bias_correction):
-            yield Finding("order", "TYP005", "groups and bias correction choose by score, so scores come first")
 
     def size(self, experts: int, dims: Dims) -> tuple[Parameter, ...]:
         found = [Parameter("weight", (experts, dims.dim))]
@@ -62,7 +64,7 @@ class Router(Component):
     def lower(self, g, x, experts: int, top_k: int):
         logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]
         k = g.constant([top_k], "int64")
-        if self.order == "top_k_first":
+        if self.top_k_first:
             logits, chosen = g.ops("TopK", logits, k, outputs=2, axis=-1)
             return self._weighted(g, self.score(g, logits)), chosen
         scores = self.score(g, logits)

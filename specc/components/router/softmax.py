@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from specc.components.router.base import Router
+from specc.ir.node import Finding, structural
 
 
 class Softmax(Router):
-    """Scores are the softmax over all experts, or with top_k_first over the chosen ones alone (Mixtral, gpt-oss)."""
+    """Scores are the softmax over all experts (softmax_first), or over the chosen ones alone (top_k_first: Mixtral, gpt-oss)."""
 
     kind: Literal["softmax"] = "softmax"
+    order: Literal["softmax_first", "top_k_first"] = structural("softmax_first")
+
+    @property
+    def top_k_first(self) -> bool:
+        return self.order == "top_k_first"
+
+    def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
+        yield from super().check_experts(experts, top_k)
+        if self.top_k_first and (self.groups is not None or self.bias_correction):
+            yield Finding("order", "TYP005", "groups and bias correction choose by score, so scores come first")
 
     def score(self, g, logits):
         return g.op("Softmax", logits, axis=-1)

@@ -1,20 +1,68 @@
 """SHP: sizes that do not fit one another."""
 
 from specc.diagnostics.codes import Code
+from specc.diagnostics.table.example import layers, spec
+
+_LONGROPE = "rope(theta: 10_000, scaling: longrope(short: {0}, long: {0}, original: 16))"
+_EXPERTS = "moe(experts: 4, top_k: {0}, expert: gated(hidden: 32, activation: silu), router: softmax)"
 
 
 def codes() -> list[Code]:
     return [
-        Code("SHP001", "a width that does not divide", "Without `head_dim` the width is shared evenly by the heads."),
         Code(
-            "SHP002", "channels that do not pair", "Rotary and sinusoidal positions work on pairs of channels, within the width they have."
+            "SHP001",
+            "a width that does not divide",
+            "Without `head_dim` the width is shared evenly by the heads.",
+            spec(attention="attention(heads: 3)"),
+            spec(attention="attention(heads: 3, head_dim: 8)"),
         ),
-        Code("SHP003", "heads that cannot share keys", "Each key-value head serves the same number of query heads."),
-        Code("SHP004", "widths that do not meet", "The terms of a sum are equally wide, and the embedding is as wide as the model."),
         Code(
-            "SHP005", "a tied head without its table", "A tied head reads the token table, so there must be one, and as wide as the head."
+            "SHP002",
+            "channels that do not pair",
+            "Rotary and sinusoidal positions work on pairs of channels, within the width they have.",
+            spec(position="rope(theta: 10_000, partial: 3)"),
+            spec(position="rope(theta: 10_000, partial: 4)"),
         ),
-        Code("SHP006", "layers that do not sum to the depth", "`layers` says which layer stands where, from the first to the last."),
-        Code("SHP007", "factors that do not match the channels", "longrope has one factor for each pair of channels that rope turns."),
-        Code("SHP008", "experts that do not add up", "A router chooses among the experts there are, and groups of experts are equally large."),
+        Code(
+            "SHP003",
+            "heads that cannot share keys",
+            "Each key-value head serves the same number of query heads.",
+            spec(attention="attention(heads: 4, kv_heads: 3)"),
+            spec(attention="attention(heads: 4, kv_heads: 2)"),
+        ),
+        Code(
+            "SHP004",
+            "widths that do not meet",
+            "The terms of a sum are equally wide, and the embedding is as wide as the model.",
+            spec(embed="tokens(width: 8)", head="lm(tied: false)"),
+            spec(embed="project(tokens(width: 8))", head="lm(tied: false)"),
+        ),
+        Code(
+            "SHP005",
+            "a tied head without its table",
+            "A tied head reads the token table, so there must be one, and as wide as the head.",
+            spec(embed="project(tokens(width: 8))", head="lm(tied: true)"),
+            spec(embed="project(tokens(width: 8))", head="lm(tied: true, width: 8)"),
+        ),
+        Code(
+            "SHP006",
+            "layers that do not sum to the depth",
+            "`layers` says which layer stands where, from the first to the last.",
+            layers("layer local { mask = sliding(4) }", "layer global { mask = causal }", layers="[2 * local, global]", depth="4"),
+            layers("layer local { mask = sliding(4) }", "layer global { mask = causal }", layers="[3 * local, global]", depth="4"),
+        ),
+        Code(
+            "SHP007",
+            "factors that do not match the channels",
+            "longrope has one factor for each pair of channels that rope turns.",
+            spec(position=_LONGROPE.format("[1.0, 2.0]")),
+            spec(position=_LONGROPE.format("[1.0, 2.0, 3.0, 4.0]")),
+        ),
+        Code(
+            "SHP008",
+            "experts that do not add up",
+            "A router chooses among the experts there are, and groups of experts are equally large.",
+            spec(ffn=_EXPERTS.format(5)),
+            spec(ffn=_EXPERTS.format(2)),
+        ),
     ]

@@ -1,27 +1,76 @@
 """CAP, CHK, LNT, SYS: what cannot be compiled, checks, lints, and the machine."""
 
 from specc.diagnostics.codes import Code
+from specc.diagnostics.table.example import layers, spec
 
 
 def codes() -> list[Code]:
     return [
-        Code("CAP001", "encoder and decoder stacks", "Models with two stacks can be written, and not yet compiled."),
-        Code("CAP002", "several heads", "A model with several heads can be written, and not yet compiled."),
-        Code("CAP003", "layers that share weights", "`same(...)` can be written, and not yet compiled."),
-        Code("CAP004", "adapters", "Adapters can be written, and not yet compiled."),
-        Code("CHK001", "a check that does not hold", "A fact of the model is not what its `checks` say."),
-        Code("LNT001", "bound and never used", "A name that nothing uses has no effect."),
-        Code("LNT002", "set and never used", "A labelled instance is set, and no block calls it."),
-        Code("LNT003", "a layer that is never used", "Every layer section stands somewhere in `layers`."),
-        Code("SYS001", "a file that cannot be read", "The file is missing, or may not be read."),
+        Code(
+            "CAP001",
+            "encoder and decoder stacks",
+            "Models with two stacks, and blocks with a second input, can be written and not yet compiled.",
+            spec("decoder { depth = 2 }"),
+            spec(),
+        ),
+        Code(
+            "CAP002",
+            "several heads",
+            "A model with several heads can be written and not yet compiled.",
+            spec(head="[lm(tied: true), hidden]"),
+            spec(head="lm(tied: true)"),
+        ),
+        Code(
+            "CAP003",
+            "layers that share weights",
+            "`same(...)` can be written and not yet compiled.",
+            layers("layer plain { mask = causal }", layers="[2 * same(plain)]"),
+            layers("layer plain { mask = causal }", layers="[2 * plain]"),
+        ),
+        Code(
+            "CAP004",
+            "adapters",
+            "Adapters can be written and not yet compiled.",
+            spec() + '\nadapter a for "base.specc" { lora(rank: 8) }\n',
+            spec(),
+        ),
+        Code(
+            "CHK001",
+            "a check that does not hold",
+            "A fact of the model is not what its `checks` say. The message gives the value found.",
+            spec("checks { depth == 3 }"),
+            spec("checks { depth == 2 }"),
+        ),
+        Code(
+            "LNT001",
+            "bound and never used",
+            "A name that nothing uses has no effect.",
+            spec("inner = 4 * dim"),
+            spec("inner = 4 * dim", ffn="mlp(hidden: inner, activation: gelu)"),
+        ),
+        Code(
+            "LNT002",
+            "set and never used",
+            "A labelled instance, or a field of a layer, is set and nothing asks for it.",
+            spec("norm.mixer = layer(eps: 1e-5)"),
+            spec("norm.ffn = layer(eps: 1e-5)"),
+        ),
+        Code(
+            "LNT003",
+            "a layer that is never used",
+            "Every layer section stands somewhere in `layers`.",
+            layers("layer local { mask = sliding(4) }", "layer global { mask = causal }", layers="[2 * global]"),
+            layers("layer local { mask = sliding(4) }", "layer global { mask = causal }", layers="[local, global]"),
+        ),
+        Code("SYS001", "a file that cannot be read", "The file is missing, is no file, or may not be read."),
         Code("SYS002", "no specs here", "The folder holds no .specc file."),
-        Code("SYS003", "no single model to work on", "Commands that work on one model need to know which."),
-        Code("SYS004", "no such code", "`specc explain` without a code lists them all."),
+        Code("SYS003", "no single model to work on", "Commands that work on one model need to know which. `--model` names it."),
+        Code("SYS004", "no such code", "There is no diagnostic of this code. `specc explain` without a code lists them all."),
         Code("SYS005", "a file that cannot be written", "The folder is missing, full, or may not be written."),
         Code(
             "SYS006",
             "weights that cannot lie there",
-            "`--weights-as` says where the graph finds its weights; beside, link and copy each fit some folders.",
+            "`--weights-as` says where the graph finds its weights: beside it in the checkpoint's own folder, or linked or copied into another.",
         ),
         Code(
             "SYS007",

@@ -1,22 +1,9 @@
 """WGT: a checkpoint, or the rules that say how it names its tensors."""
 
 from specc.diagnostics.codes import Code
+from specc.diagnostics.table.example import spec
 
-_MODEL = """model m {{
-  vocab     = 64
-  dim       = 16
-  depth     = 2
-  context   = 32
-  position  = rope(theta: 10_000)
-  mask      = causal
-  norm      = rms(eps: 1e-5)
-  attention = attention(heads: 2, kv_heads: 1)
-  ffn       = gated(hidden: 32, activation: silu)
-  block     = pre_norm
-  head      = lm(tied: false)
-  weights hf {{ layers[i].{part} = "model.layers.{{i}}.mlp.gate_proj" }}
-}}
-"""
+_RULE = 'weights hf {{ layers[i].{0} = "model.layers.{{i}}.mlp.up_proj" }}'
 
 
 def codes() -> list[Code]:
@@ -25,8 +12,8 @@ def codes() -> list[Code]:
             "WGT001",
             "a weights rule for a part that the model lacks",
             "The left side of a weights rule is a part of the model, path by path, as in `layers[i].attention.q`.",
-            _MODEL.format(part="fnn.gate"),
-            _MODEL.format(part="ffn.gate"),
+            spec(_RULE.format("fnn.up")),
+            spec(_RULE.format("ffn.up")),
         ),
         Code(
             "WGT002",

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
 
     proofs = _proofs(options)
     if options.format == "json":
-        print(json.dumps([_data(proof) for proof in proofs], indent=2, allow_nan=True).replace("Infinity", "null"))
+        print(json.dumps([_data(proof) for proof in proofs], indent=2, allow_nan=False))
     else:
         print("\n\n".join(_text(proof) for proof in proofs))
     return 0 if all(proof.ok for proof in proofs) else 1
@@ -98,8 +98,17 @@ def _number(value: float) -> str:
 
 
 def _data(proof: Any) -> dict[str, Any]:
-    rows = [{"check": r.check, "of": r.got, "against": r.want, "error": r.error, "tolerance": r.tolerance, "ok": r.ok} for r in proof.rows]
+    """The proof as plain values; null stands for a distance without bound (other shapes or outputs)."""
+
+    def finite(value: float) -> float | None:
+        return None if value == float("inf") else value
+
+    rows = [
+        {"check": r.check, "of": r.got, "against": r.want, "error": finite(r.error), "tolerance": r.tolerance, "ok": r.ok}
+        for r in proof.rows
+    ]
     fields = [
-        {"field": f.name, "verdict": f.verdict, "change": f.change, "moved": f.moved, "error": f.error, "ok": f.ok} for f in proof.fields
+        {"field": f.name, "verdict": f.verdict, "change": f.change, "moved": finite(f.moved), "error": finite(f.error), "ok": f.ok}
+        for f in proof.fields
     ]
     return {"model": proof.model, "subject": proof.subject, "ok": proof.ok, "parted": proof.parted, "rows": rows, "fields": fields}

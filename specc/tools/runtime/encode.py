@@ -33,8 +33,7 @@ def encode(graph: Graph, texts: Sequence[Text]) -> list[dict[str, ndarray]]:
     feeds: dict[str, Any] = {n: known[n] if n in known else graph.empty(n, len(texts)) for n in graph.inputs}
     outputs = {name: extents for name, (_, extents) in graph.outputs.items()}
     wanted = [name for name in outputs if not name.startswith("present.")]
-    # A graph with a past writes its present too, and the binding has to name a place for it.
-    found, _ = graph.run(feeds, wanted, [name for name in outputs if name not in wanted])
+    found, _ = graph.run(feeds, wanted)
     found = {name: array.astype(np.float32, copy=False) for name, array in found.items()}
     return [
         {name: array[row, : len(text.ids)] if outputs[name][1] == "sequence" else array[row] for name, array in found.items()}

@@ -1,4 +1,4 @@
-"""Proportional rope: of the head's own paces only the first, fastest share turns (transformers, `_compute_proportional_rope_parameters`)."""
+"""Proportional rope: of the head's paces only the fastest share turns (transformers, `_compute_proportional_rope_parameters`)."""
 
 from __future__ import annotations
 

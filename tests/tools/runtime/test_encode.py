@@ -9,15 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from specc.backends.onnx.write import write
 from specc.diagnostics.finding import SpecError
+from specc.faces.loading import one_model
 from specc.tools.runtime.encode import classify, encode, fill
 from specc.tools.runtime.session import open_graph
 from specc.tools.runtime.tokens import Text, Tokens
+from specc.weights.init import init
 from tests.tolerance import TOLERANCE, distance
 from tests.tools.runtime.built import built, reference
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("transformers")
+CAUSAL = """model m {
+  vocab = 40  dim = 16  depth = 2  context = 16
+  position = rope(theta: 500)  mask = causal  norm = rms(eps: 1e-5)
+  attention = attention(heads: 2)
+  ffn = gated(hidden: 28, activation: silu)
+  block = pre_norm  head = classify(3, pool: last)
+}"""
 SENTENCES = ["the cat sat", "a [MASK] sat on the [MASK] on a mat"]
 
 
@@ -80,6 +90,21 @@ def test_scores_that_are_no_distribution(tmp_path: Path, problem: str, scores: l
     (folder / "config.json").write_text(config.replace("{", f'{{"problem_type": "{problem}",', 1))
     (label,) = classify(open_graph(folder, "cpu"), np.array([[0.0, 2.0, -1.0]]))
     assert list(label.scores.values()) == pytest.approx(scores)
+
+
+def test_a_causal_classifier_reads_the_last_real_token(tmp_path: Path):
+    (tmp_path / "m.specc").write_text(CAUSAL)
+    model = one_model(str(tmp_path / "m.specc")).model
+    write(model, tmp_path)
+    init(model, tmp_path)
+    graph = open_graph(tmp_path, "cpu")
+    rows = [[3, 9, 20, 31, 5, 6], [8, 30]]
+    both = encode(graph, [Text(row, [], [0] * len(row)) for row in rows])
+    alone = [encode(graph, [Text(row, [], [0] * len(row))])[0] for row in rows]
+    for one, other in zip(both, alone, strict=True):
+        assert one["logits"].shape == (3,)
+        assert distance(one["logits"], other["logits"]) < TOLERANCE["float32"]
+    assert distance(both[0]["logits"], both[1]["logits"]) > 0.1
 
 
 def test_every_mask_is_filled():
