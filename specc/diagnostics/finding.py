@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal
 
 from specc.diagnostics.codes import all_codes
@@ -92,6 +91,8 @@ def fail(code: str, message: str, span: Span | None = None, help: str | None = N
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or the list of what is known where nothing is close."""
+    from difflib import get_close_matches  # read only where something is wrong
+
     known = sorted(known)
     if len(name) <= 100 and len(known) <= 2000 and (close := get_close_matches(name, known, n=1, cutoff=0.6)):
         return f"did you mean `{close[0]}`?"

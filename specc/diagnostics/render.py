@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from unicodedata import combining, east_asian_width
 
 from specc.diagnostics.finding import Diagnostic
 from specc.source import Span
@@ -55,6 +54,10 @@ def _cell(char: str) -> str:
 
 def _columns(char: str) -> int:
     """How many columns a character takes on a terminal."""
+    if char.isascii():
+        return 1
+    from unicodedata import combining, east_asian_width  # read only where a line needs it
+
     return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
 
 

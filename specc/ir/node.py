@@ -145,6 +145,10 @@ class Component(Node):
         """The same for work that is done once for a whole sequence."""
         return 0
 
+    def inert(self, beside: Component | None) -> tuple[str, ...]:
+        """Fields that mean nothing at this place, whatever their value. `beside`: the sublayer whose heads a position scheme serves."""
+        return ()
+
     def shrunk(self, plan) -> Self:
         """The same component in a small model: each size replaced by what the plan (specc.tools.shrink.Plan) makes of it."""
         return self

@@ -58,7 +58,8 @@ class _Builder:
         self.wrong: list[Diagnostic] = []
         self.arguments = self._named()
         self.values: dict[str, Any] = {}
-        self.open: set[str] = set()
+        self.words: set[str] = set()  # fields whose value is a bare word that nothing binds
+        self.open: dict[str, None] = {}
         self.scope = call.scope.child(siblings=self._sibling)
 
     def _named(self) -> dict[str, tree.Argument]:
@@ -112,23 +113,30 @@ class _Builder:
 
     def _sibling(self, name: str) -> Any:
         """Another field of this call, given or by default: `scale: head_dim ** -0.5`."""
-        if name in self.arguments and name not in self.open:
-            return self._value(name)
-        if name in self._known() and name not in self.open:
+        if name not in self._known():
+            return None
+        if name in self.open:
+            circle = " -> ".join([*list(self.open)[list(self.open).index(name) :], name])
+            raise fail("VAL005", f"`{name}` is defined by itself: {circle}", self.span(name))
+        self.scope.work.depth += 5
+        try:
+            if name in self.arguments:
+                return self._value(name)
             given = {n: self._value(n) for n in self.arguments if n not in self.open}
-            return self.cls.complete({n: v for n, v in given.items() if v is not None}, self.dims).get(name)
-        return None
+        finally:
+            self.scope.work.depth -= 5
+        return self.cls.complete({n: v for n, v in given.items() if v is not None}, self.dims).get(name)
 
     def _value(self, name: str) -> Any:
         if name not in self.values:
-            self.open.add(name)
+            self.open[name] = None
             argument = self.arguments[name]
             try:
                 chosen = self._choice(name, argument.value)
                 value = evaluate(argument.value, self.scope) if chosen is None else chosen
                 self.values[name] = self._typed(name, value, argument.value.span)
             finally:
-                self.open.discard(name)
+                self.open.pop(name)
         return self.values[name]
 
     def _choice(self, name: str, expr: tree.Expr) -> Any:
@@ -149,6 +157,7 @@ class _Builder:
         if isinstance(value, list):
             return tuple(self._typed(name, item, span) for item in value)
         if isinstance(value, Symbol):
+            self.words.add(name)
             return value.name
         if isinstance(value, (Constructor, LayerRef, Source)):
             raise fail("TYP001", f"`{name}` does not take {describe(value)}", span)
@@ -174,8 +183,11 @@ class _Builder:
                 return self._absent(name)
             return fail("VAL002", f"`{self.call.name}` needs `{name}:`", self.call.span, self._fields())
         value = describe(detail["input"])
+        if name in self.words and isinstance(detail["input"], str):
+            value = f"the word `{detail['input']}`, which nothing here binds"
         if detail["type"] in BOUNDS:
-            return fail("VAL001", f"`{name}` must be {BOUNDS[detail['type']].format(**detail.get('ctx', {}))}, and it is {value}", self.span(name))
+            bound = {n: int(v) if isinstance(v, float) and v.is_integer() else v for n, v in detail["ctx"].items()}
+            return fail("VAL001", f"`{name}` must be {BOUNDS[detail['type']].format(**bound)}, and it is {value}", self.span(name))
         if detail["type"] == "literal_error":
             expected = detail["ctx"]["expected"].replace("'", "`")
             word = f"`{detail['input']}`" if isinstance(detail["input"], str) else value

@@ -23,11 +23,11 @@ def evaluate(expr: tree.Expr, scope: Scope) -> Any:
     work.spend(1, expr.span)
     if work.depth >= DEPTH:
         raise work.too_deep(expr.span)
-    work.depth += 1
+    work.depth += 2
     try:
         return KINDS[type(expr)](expr, scope)
     finally:
-        work.depth -= 1
+        work.depth -= 2
 
 
 def _literal(expr: tree.Literal, scope: Scope) -> Any:
@@ -126,7 +126,11 @@ def _number(value: Any, span: Span) -> int | float:
 def _call(expr: tree.Call, scope: Scope) -> Any:
     match expr.function:
         case tree.Name(id=name) if name in FUNCTIONS and name not in scope.variables:
-            return FUNCTIONS[name](expr, scope, evaluate)
+            scope.work.depth += 2
+            try:
+                return FUNCTIONS[name](expr, scope, evaluate)
+            finally:
+                scope.work.depth -= 2
         case tree.Name(id=name):
             return Constructor(name, expr.arguments, scope, expr.span)
     raise fail("TYP006", "only a block or the embedding calls sublayers like this", expr.span)

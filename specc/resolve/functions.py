@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -162,9 +163,28 @@ ACTIVATIONS = {
 }
 
 
+CLASS = re.compile(r"\w+?(?:For(?P<task>[A-Za-z]\w*)|(?P<lm>LMHeadModel)|(?P<bare>Model))")
+
+
+def _task_of(call: tree.Call, scope: Scope, evaluate: Evaluate) -> str | None:
+    """What a published config's class is for: `CausalLM`, `MaskedLM`, `Model` (no head); none where it names no class."""
+    (config,) = _values(call, scope, evaluate, 1, 1)
+    if not isinstance(config, Record):
+        raise fail("TYP010", f"`task_of` takes the config, and this is {describe(config)}", call.span)
+    names = config.get("architectures")
+    if not names:
+        return None
+    found = CLASS.fullmatch(names[0]) if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str) else None
+    if found is None:
+        raise fail("CFG014", f"`architectures` is {names!r}, and specc cannot tell from it which head the model has", call.span)
+    return "CausalLM" if found["lm"] else found["task"] or "Model"
+
+
 def _activation(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Symbol:
-    """The activation that published configs call by this name."""
-    (name,) = _values(call, scope, evaluate, 1, 1)
+    """The activation that published configs call by this name, or the one after it where they name none."""
+    given, *default = _values(call, scope, evaluate, 1, 2)
+    name = given.get("name") if isinstance(given, Record) else given
+    name = default[0] if name is None and default else name
     if not isinstance(name, str) or name not in ACTIVATIONS:
         raise fail("CFG013", f"specc has no activation for {describe(name)}", call.span, f"it knows {', '.join(ACTIVATIONS)}")
     return Symbol(ACTIVATIONS[name], call.span)
@@ -223,6 +243,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "sqrt": _sqrt,
     "stacked": _stacked,
     "stored": _stored,
+    "task_of": _task_of,
     "text": _text,
     "transpose": _transpose,
 }

@@ -426,10 +426,14 @@ class _Resolver:
                     self.report.warn("LNT001", f"{label} is bound and never used", statement.path.span)
 
     def _mentioned_later(self) -> set[str]:
-        """What `checks` and `weights` name: they are looked at when the model is complete."""
+        """What `checks` and `weights` lead to: they are looked at when the model is complete."""
         values = [c.value for c in self.body.checks] + [f.value for w in self.body.weights.values() for f in w.fields]
         arguments = [a.value for c in self.body.checks if isinstance(c.fact, tree.Call) for a in c.fact.arguments]
-        return set().union(*map(mentions, values + arguments))
+        found = waiting = set().union(*map(mentions, values + arguments))
+        while waiting:
+            waiting = set().union(*(mentions(self.body.fields[n].value) for n in waiting if n in self.body.fields)) - found
+            found = found | waiting
+        return found
 
     def _all_fields(self) -> Iterator[tree.Field]:
         yield from self.body.fields.values()

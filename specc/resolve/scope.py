@@ -71,9 +71,11 @@ class Scope:
                 circle = " -> ".join([*self._open[self._open.index(name) :], name])
                 raise fail("VAL005", f"`{name}` is defined by itself: {circle}", span)
             self._open.append(name)
+            self.work.depth += 3
             try:
                 self._values[name] = self.evaluate(self.fields[name].value, self)
             finally:
+                self.work.depth -= 3
                 self._open.pop()
         return self._values[name]
 

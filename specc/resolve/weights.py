@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
-from specc.ir.model import Layer, Model, Stack
+from specc.ir.model import Model
 from specc.ir.weights import Fused, Stacked, Tensor, Transpose, WeightMap, WeightRule
 from specc.ir.weights import Source as SourceNode
 from specc.resolve.evaluate import evaluate
@@ -21,23 +21,26 @@ PLACEHOLDER = re.compile(r"\{\w+\}")
 
 def weight_maps(model: Model, sections: dict[str, tree.Weights], scope: Scope, report: Report, family: bool) -> tuple[WeightMap, ...]:
     """Every weights section as a map; a rule for a part that this model lacks is an error, except in a family."""
-    maps = []
+    maps: list[WeightMap] = []
+    if not sections:
+        return ()
+    once = _once(model)
+    scope.work.spend(LAYER * 3 * len(once.stack.layers), next(iter(sections.values())).span)
+    keys = parameter_patterns(once)
     for section in sections.values():
         try:
-            maps.append(_map(model, section, scope, report, family))
+            maps.append(_map(once, keys, section, scope, report, family))
         except SpecError as error:
             report.add(*error.diagnostics)
     return tuple(maps)
 
 
-def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, family: bool) -> WeightMap:
+def _map(model: Model, keys: frozenset[str], section: tree.Weights, scope: Scope, report: Report, family: bool) -> WeightMap:
     root, ignore, rules = ("",), (), []
-    kinds = len(_distinct(model.stack))
-    scope.work.spend(LAYER * kinds, section.span)
-    keys = parameter_patterns(model)
+    scope.work.spend(2 * CALL, section.span)
     for statement in section.fields:
         name, span = str(statement.path), statement.value.span
-        scope.work.spend(CALL + kinds, span)
+        scope.work.spend(CALL + len(model.stack.layers), span)
         value = evaluate(statement.value, scope)
         if name == "root":
             root = _names(value, span)
@@ -56,16 +59,16 @@ def _map(model: Model, section: tree.Weights, scope: Scope, report: Report, fami
 def parameter_patterns(model: Model) -> frozenset[str]:
     """Every key of the state dict and every beginning of one, with numbers replaced by `{}`."""
     found = set()
-    once = tuple(stack.model_copy(update={"layers": _distinct(stack)}) for stack in model.stacks)
-    for key in model.model_copy(update={"stacks": once}).parameters():
+    for key in _once(model).parameters():
         parts = ["{}" if part.isdigit() else part for part in key.split(".")]
         found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
     return frozenset(found)
 
 
-def _distinct(stack: Stack) -> tuple[Layer, ...]:
-    """The layers of a stack, those that are one object once."""
-    return tuple({id(layer): layer for layer in stack.layers}.values())
+def _once(model: Model) -> Model:
+    """The model with every layer once that stands in it as one object many times."""
+    stacks = (s.model_copy(update={"layers": tuple({id(layer): layer for layer in s.layers}.values())}) for s in model.stacks)
+    return Model(name=model.name, stacks=tuple(stacks), heads=model.heads)
 
 
 def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[str]) -> str | None:
@@ -87,7 +90,7 @@ def _own_key(path: tree.Path, model: Model) -> str | None:
     prefix = ""
     if parts[0] == "layers" and len(parts) > 2 and parts[1].startswith("["):
         prefix, parts = "layers.{" + parts[1].strip("[]") + "}.", parts[2:]
-        instances = {i.path: i.key for layer in _distinct(model.stack) for i in layer.instances}
+        instances = {i.path: i.key for layer in model.stack.layers for i in layer.instances}
     else:
         instances = {i.path: i.key for i in (*model.stack.embedding.instances, *model.heads)}
         if model.stack.final_norm is not None:

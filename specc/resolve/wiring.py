@@ -9,7 +9,7 @@ from specc.diagnostics.finding import SpecError, fail
 from specc.ir.wiring import Add, Assign, Block, Call, Ref, Scale, Wire
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
-from specc.resolve.values import describe
+from specc.resolve.values import Symbol, describe
 from specc.resolve.work import CALL
 from specc.source import Span
 from specc.syntax import tree
@@ -71,8 +71,8 @@ class Wirer:
                 return self._scaled(expr)
             case tree.If():
                 return self.wire(expr.yes if evaluate(expr.condition, self.scope) is True else expr.no)
-            case tree.Name(id=name):
-                raise fail("NAM007", f"nothing called `{name}` flows here", expr.span, f"bound so far: {', '.join(self.bound)}" if self.bound else None)
+            case tree.Name():
+                raise self._nothing(expr)
         raise fail("TYP012", "a formula is made of sublayer calls, sums and products with a number", expr.span)
 
     def _scaled(self, expr: tree.Binary) -> Wire:
@@ -101,6 +101,8 @@ class Wirer:
 
     def _call(self, expr: tree.Call) -> Wire:
         path = _path(expr.function)
+        for argument in expr.arguments:
+            self._known(argument)
         inputs = [a for a in expr.arguments if self._flows(a.value)]
         others = tuple(a for a in expr.arguments if not self._flows(a.value))
         wires = tuple(self.wire(a.value) for a in inputs)
@@ -110,6 +112,17 @@ class Wirer:
                 raise fail("TYP013", f"`{path}` is none here, and a value passes through it only alone", expr.span)
             return wires[0]
         return Call(instance=name, inputs=wires)
+
+
+    def _known(self, argument: tree.Argument) -> None:
+        """Raises SpecError where a bare word is handed to a call that neither the formula nor the model knows."""
+        word = argument.value
+        if argument.name is None and isinstance(word, tree.Name) and word.id not in self.bound:
+            if isinstance(self.scope.lookup(word.id, word.span), Symbol):
+                raise self._nothing(word)
+
+    def _nothing(self, word: tree.Name) -> SpecError:
+        return fail("NAM007", f"nothing called `{word.id}` flows here", word.span, f"bound so far: {', '.join(self.bound)}" if self.bound else None)
 
 
 def _path(function: tree.Expr) -> str:

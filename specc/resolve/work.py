@@ -8,15 +8,15 @@ from specc.diagnostics.finding import Diagnostic, SpecError, fail
 from specc.source import Span
 
 STEPS = 500_000  # an expression evaluated, an item of a list made or compared: about a second on a slow machine
-DEPTH = 240  # evaluations inside one another; a single expression has at most 200 (specc.syntax.limits.CHAIN)
+DEPTH = 600  # frames of Python's stack, which holds 1,000; a single expression takes at most 400 (specc.syntax.limits.CHAIN)
 
 # what larger pieces of work cost, in steps
-MODEL, COMPONENT, CALL, LAYER = 300, 20, 5, 10
+MODEL, COMPONENT, CALL, LAYER = 800, 20, 25, 10
 
 
 @dataclass(slots=True)
 class Work:
-    """What has been spent so far, and how deep the evaluation stands."""
+    """What has been spent so far, and how deep the evaluation stands, in frames of the stack."""
 
     steps: int = 0
     depth: int = 0
@@ -31,4 +31,4 @@ class Work:
             raise SpecError([self.refusal])
 
     def too_deep(self, span: Span) -> SpecError:
-        return fail("LIM016", f"values lead to one another more than {DEPTH} deep", span, "give fewer names to parts of a value")
+        return fail("LIM016", "the values of names lead to one another too deep", span, "a value may rest on others about 100 deep")

@@ -90,7 +90,7 @@ def plan_of(stack: Stack) -> Plan:
     found = next(_with_heads(stack), None)
     if found is None:
         return Plan(stack.dims, min(stack.dims.dim, 64))
-    heads, _ = Plan(stack.dims, stack.dims.dim).heads(found.heads, found.kv_heads)
+    heads, _ = Plan(stack.dims, stack.dims.dim).heads(found.heads, getattr(found, "kv_heads", found.heads))
     head_dim = min(found.head_dim, HEAD_WIDTH)
     inner, small = found.heads * found.head_dim, heads * head_dim
     dim = small if stack.dims.dim == inner else _scaled(stack.dims.dim, small, inner, 4)
@@ -99,7 +99,7 @@ def plan_of(stack: Stack) -> Plan:
 
 def _with_heads(stack: Stack) -> Iterator[Any]:
     """The sublayers that have heads."""
-    return (i.component for layer in stack.layers for i in layer.instances if hasattr(i.component, "kv_heads"))
+    return (i.component for layer in stack.layers for i in layer.instances if hasattr(i.component, "head_dim"))
 
 
 def _scaled(size: int, new: int, old: int, step: int) -> int:
@@ -162,7 +162,8 @@ def _kind(layer: Layer) -> str:
 
 def _head_counts(stack: Stack, plan: Plan) -> Iterator[tuple[int, int]]:
     for part in _with_heads(stack):
-        yield from zip((part.kv_heads, part.heads), reversed(plan.heads(part.heads, part.kv_heads)), strict=True)
+        kv_heads = getattr(part, "kv_heads", part.heads)
+        yield from zip((kv_heads, part.heads), reversed(plan.heads(part.heads, kv_heads)), strict=True)
 
 
 def _weights(weight_map: WeightMap, groups: dict[int, int]) -> WeightMap:

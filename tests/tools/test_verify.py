@@ -79,6 +79,20 @@ def test_constants_of_the_wiring():
     assert {f.name for f in proof.fields if f.verdict == "moves"} >= {"scaled: 0.22 *", "scaled: 0.5 *"}
 
 
+def test_what_only_short_texts_read_is_seen():
+    factors = ", ".join(["1", "1.5", "2", "3"])
+    longrope = f"rope(theta: 100, scaling: longrope(original: 8, short: [{factors}], long: [{factors}]))"
+    proof = verify_miniature(model_of(LOCAL.replace("rope(theta: 100)", longrope)))
+    assert wrong(proof) == set()
+    assert {"position.scaling.short", "position.scaling.long"} <= {f.name for f in proof.fields if f.verdict == "moves"}
+
+
+def test_a_field_that_means_nothing_here_is_said_to():
+    proof = verify_miniature(model_of(LOCAL.replace("theta: 100", "theta: 100, partial: 2")))
+    assert wrong(proof) == set()
+    assert {f.name for f in proof.fields if f.change == "means nothing at this place"} == {"position.theta", "position.layout"}
+
+
 # ---- a back end that computes something else
 
 

@@ -62,4 +62,5 @@ def codes() -> list[Code]:
             family(config={"hidden_act": '"sine"'}),
             family(config={"hidden_act": '"gelu_new"'}),
         ),
+        Code("CFG014", "no telling which head", "`architectures` names one class of the family, such as LlamaForCausalLM."),
     ]

@@ -8,10 +8,18 @@ import argparse
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
     parser.add_argument("--model", help="which model of the file")
+    parser.add_argument("--fingerprint", action="store_true", help="print the architecture's fingerprint instead")
 
 
 def run(options: argparse.Namespace) -> int:
     from specc.faces.loading import one_model
 
-    print(one_model(options.spec, options.model).model.model_dump_json(indent=2))
+    model = one_model(options.spec, options.model).model
+    if not options.fingerprint:
+        print(model.model_dump_json(indent=2))
+        return 0
+    from specc.ir.fingerprint import fingerprint
+
+    found = fingerprint(model)
+    print(f'{{"model": "{model.name}", "fingerprint": "{found}"}}' if options.format == "json" else found)
     return 0

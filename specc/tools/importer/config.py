@@ -9,6 +9,7 @@ from typing import Any
 from specc.diagnostics.finding import fail
 
 MOST_BYTES = 10 << 20
+MOST_LEVELS = 64
 
 
 def read_config(path: Path) -> tuple[Path, dict[str, Any]]:
@@ -22,12 +23,31 @@ def read_config(path: Path) -> tuple[Path, dict[str, Any]]:
     if len(content) > MOST_BYTES:
         raise fail("CFG002", f"{file} holds more than 10 MiB, which no config does")
     try:
-        config = json.loads(content, parse_constant=_refuse)
+        config = json.loads(content, parse_constant=_refuse, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise fail("CFG002", f"{file} is not valid JSON: {error if isinstance(error, ValueError) else 'nested too deeply'}") from None
     if not isinstance(config, dict):
         raise fail("CFG002", f"{file} holds no JSON object, and a config is one")
+    if _deeper(config, MOST_LEVELS):
+        raise fail("CFG002", f"{file} nests more than {MOST_LEVELS} deep, which no config does")
     return file, config
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"`{next(n for n in names if names.count(n) > 1)}` is given twice")
+    return found
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether objects and lists stand inside one another more than so many levels deep."""
+    row = [value]
+    while row and levels >= 0:
+        row = [inner for v in row if isinstance(v, (dict, list)) for inner in (v.values() if isinstance(v, dict) else v)]
+        levels -= 1
+    return bool(row)
 
 
 def _refuse(word: str) -> None:

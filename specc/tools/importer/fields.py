@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 # of the tokenizer, of generation, of training bookkeeping, of the library that wrote the file
@@ -17,11 +18,18 @@ MEANINGLESS = frozenset(
     diversity_penalty num_labels""".split()
 )
 
+# of training: how much is dropped, what the losses weigh, how tables start; and heads of which no checkpoint exists
+TRAINING = re.compile(
+    r".*drop(out|_?path|_prob)?(_.*)?|.*pdrop|layerdrop|summary_.*|init(ializer)?_(std|config|device|method)|router_aux_loss_coef|"
+    r"output_router_logits|router_jitter_noise|aux_loss_alpha|seq_aux|z_loss.*"
+)
+
 # fields of the library's base class: harmless at these values, and a different model at any other
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     "add_cross_attention": (False,),
     "chunk_size_feed_forward": (0,),
     "cross_attention_hidden_size": (),
+    "is_causal": (True,),
     "is_decoder": (False,),
     "is_encoder_decoder": (False,),
     "output_attentions": (False,),

@@ -17,7 +17,7 @@ from specc.syntax.printer import print_file
 from specc.tools.importer.concrete import concrete_file
 from specc.tools.importer.config import model_type, read_config
 from specc.tools.importer.families import family_of, fields_read_by_any
-from specc.tools.importer.fields import ALWAYS_NAMED, MEANINGLESS, NEUTRAL
+from specc.tools.importer.fields import ALWAYS_NAMED, MEANINGLESS, NEUTRAL, TRAINING
 from specc.weights.checkpoint import open_checkpoint
 
 
@@ -69,7 +69,7 @@ def _unread(values: dict[str, Any], read: set[str], ignored: frozenset[str], all
         if name in ALWAYS_NAMED:
             severity = report.error if name == "quantization_config" and name not in allow else report.warn
             severity("CFG005", f"`{name}`: {ALWAYS_NAMED[name]}")
-        elif value is None or name in read or name in ignored or name in MEANINGLESS or any(_equal(value, n) for n in NEUTRAL.get(name, ())):
+        elif value is None or name in read or name in ignored or _means_nothing(name, value):
             continue
         elif name in allow:
             allowed.append(name)
@@ -79,6 +79,11 @@ def _unread(values: dict[str, Any], read: set[str], ignored: frozenset[str], all
         else:
             report.warn("CFG007", f"`{name}` is not known to any family and was not taken over")
     return allowed
+
+
+def _means_nothing(name: str, value: Any) -> bool:
+    """Whether a field, at this value, leaves the architecture as it is in every family."""
+    return name in MEANINGLESS or bool(TRAINING.fullmatch(name)) or any(_equal(value, n) for n in NEUTRAL.get(name, ()))
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -38,6 +38,8 @@ class ByTransformers:
         import torch
 
         given = dict(inputs.given) | {"attention_mask": inputs.mask}
+        if (pad := self.network.config.pad_token_id) is not None and "input_ids" in given:
+            given["input_ids"] = np.where(inputs.mask == 0, pad, given["input_ids"])  # RoBERTa tells padding by it
         if self.causal:
             given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)
         tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}

@@ -10,7 +10,8 @@ from specc.ir.model import Model
 if TYPE_CHECKING:
     from numpy import ndarray
 
-BATCH, LENGTH = 2, 24
+BATCH, LENGTH, FEW = 2, 24, 6
+PLAIN = 4  # the first ids of a vocabulary are often special ones, which a published model may treat in its own way
 PADDING = 5  # columns of the last row
 PIECES = (9, 5, 1, 1)
 
@@ -51,7 +52,7 @@ def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
     for part in model.stack.embedding.instances:
         for wanted in part.component.inputs():
             rows = part.parameters(model.stack.dims)[0].shape[0]  # a part reads its own table
-            given[wanted.name] = draw.integers(0, rows, (BATCH, length), dtype=np.int64)
+            given[wanted.name] = draw.integers(PLAIN if rows > 4 * PLAIN else 0, rows, (BATCH, length), dtype=np.int64)
     mask = np.ones((BATCH, length), np.int64)
     hidden = min(PADDING, length - 1) if padded else 0
     if hidden and model.stack.causal:

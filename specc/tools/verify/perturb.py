@@ -39,20 +39,23 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Perturbing:
-    """A model with its numbers, and how each back end computes a model like it on the same weights and inputs."""
+    """A model with its numbers for some inputs, and how each back end computes a model like it on the same weights."""
 
     model: Model
-    numbers: Numbers
-    inputs: Inputs
-    by_torch: Callable[[Model], Numbers]
-    by_onnx: Callable[[Model], Numbers]
+    numbers: tuple[Numbers, ...]
+    given: tuple[Inputs, ...]
+    by_torch: Callable[[Model], tuple[Numbers, ...]]
+    by_onnx: Callable[[Model], tuple[Numbers, ...]]
 
     def fields(self) -> Iterator[Field]:
         """Every architecture field of every component, and every constant of the wiring."""
         for place in places(self.model):
+            inert = place.component.inert(place.beside)
             for path in fields(place.component):
                 name = ".".join([place.name, *path])
-                if path == ("kind",) or value_at(place.component, path) is not None:  # what is not set is no field of this spec
+                if path[0] in inert:
+                    yield Field(name, "not perturbable", "means nothing at this place")
+                elif path == ("kind",) or value_at(place.component, path) is not None:  # what is not set is no field of this spec
                     yield self._tried(name, list(_changes(place, path)))
         for name, value, put in factors(self.model):
             yield self._tried(name, [(f"{value:g} -> {f * value:g}", lambda v=f * value, put=put: put(v)) for f in FACTORS])
@@ -84,14 +87,17 @@ class Perturbing:
             return Field(name, "not perturbable", f"{change}: {error.diagnostics[0].message}")
         except Exception as error:  # whatever a back end does wrong must be told with the field that it goes wrong on
             return Field(name, "fails", f"{change}: PyTorch: {type(error).__name__}: {error}")
-        moved = apart(got, self.numbers, self.inputs)
+        moved = self._apart(got, self.numbers, 0.0)
         if moved <= VISIBLE * TOLERANCE["float32"]:
             return Field(name, "still", change, moved)
         try:
-            error = apart(self.by_onnx(changed), got, self.inputs, least=1.0)
+            error = self._apart(self.by_onnx(changed), got, 1.0)
         except Exception as problem:
             return Field(name, "fails", f"{change}: ONNX Runtime: {type(problem).__name__}: {problem}", moved)
         return Field(name, "moves" if error <= TOLERANCE["float32"] else "differs", change, moved, error)
+
+    def _apart(self, got: tuple[Numbers, ...], want: tuple[Numbers, ...], least: float) -> float:
+        return max(apart(mine, theirs, inputs, least) for mine, theirs, inputs in zip(got, want, self.given, strict=True))
 
 
 def apart(got: Numbers, want: Numbers, inputs: Inputs, least: float = 0.0) -> float:

@@ -19,6 +19,7 @@ class Place:
     name: str
     component: Component
     put: Callable[[Change], Model]
+    beside: Component | None = None  # of a position scheme: the first sublayer that it serves
 
 
 def places(model: Model) -> Iterator[Place]:
@@ -46,9 +47,11 @@ def _layer_places(model: Model) -> Iterator[Place]:
         def put(change: Callable[[Layer], Layer], label: str = label) -> Model:
             return _with_stack(model, layers=tuple(change(la) if la.label == label else la for la in model.stack.layers))
 
-        if any(i.component.state(model.stack.dims) for i in first.instances):  # what reads other tokens reads these too
+        mixing = [i.component for i in first.instances if i.component.state(model.stack.dims)]
+        if mixing:  # what reads other tokens reads these too
             yield Place(f"{prefix}mask", first.mask, lambda change, put=put: put(lambda la: la.replaced(mask=change(la.mask))))
-            yield Place(f"{prefix}position", first.position, lambda c, put=put: put(lambda la: la.replaced(position=c(la.position))))
+            position = lambda c, put=put: put(lambda la: la.replaced(position=c(la.position)))  # noqa: E731
+            yield Place(f"{prefix}position", first.position, position, mixing[0])
         for number, part in enumerate(first.instances):
 
             def put_part(change: Change, put=put, number: int = number) -> Model:

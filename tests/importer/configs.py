@@ -1,0 +1,37 @@
+"""Small published configs, one for each family: what transformers writes for the type, at sizes that resolve quickly."""
+
+from __future__ import annotations
+
+from specc.tools.importer.families import known_types
+
+SMALL = {
+    "hidden_size": 64, "n_embd": 64, "d_model": 64, "dim": 64, "num_hidden_layers": 4, "n_layer": 4, "n_layers": 4, "num_layers": 4,
+    "num_attention_heads": 4, "n_head": 4, "n_heads": 4, "attention_heads": 4, "num_heads": 4, "num_key_value_heads": 2,
+    "intermediate_size": 96, "ffn_dim": 96, "hidden_dim": 96, "vocab_size": 199, "word_embed_proj_dim": 32,
+}  # fmt: skip
+OWN = {
+    "gpt_neo": {"attention_types": [[["global", "local"], 2]], "window_size": 8},
+    "gptj": {"rotary_dim": 8},
+    "codegen": {"rotary_dim": 8},
+    "gpt_oss": {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "deepseek_v2": {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1},
+    "deepseek_v3": {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1},
+    "glm4_moe": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_group": 2, "topk_group": 1},
+    "minimax_m2": {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "phi3": {"pad_token_id": 1},
+    "falcon": {"num_attention_heads": 4},
+}  # fmt: skip
+NAMES = {"openai_gpt": "openai-gpt", "xlm_roberta": "xlm-roberta"}
+
+
+def published(family: str) -> dict:
+    """The config that transformers writes for a family, every field stated."""
+    import transformers
+
+    kind = NAMES.get(family, family)
+    known = transformers.AutoConfig.for_model(kind).to_dict()
+    given = {name: value for name, value in SMALL.items() if name in known} | OWN.get(family, {})
+    return transformers.AutoConfig.for_model(kind, **given).to_dict()
+
+
+FAMILIES = known_types()
