@@ -37,8 +37,8 @@ def axes_of(kind: str, among: tuple[str, ...] = AXES) -> list[str]:
 class Slot:
     """Marks a field that holds a component of one axis (or of `any`): `norm: slot("norm")`. Reads it from JSON by its kind."""
 
-    def __init__(self, axis: str) -> None:
-        self.axis = axis
+    def __init__(self, axis: str, optional: bool = False) -> None:
+        self.axis, self.optional = axis, optional
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         return core_schema.no_info_before_validator_function(self._read, handler(source))
@@ -48,8 +48,7 @@ class Slot:
         return AXES if self.axis == "any" else (self.axis,)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        kinds = [load(axis, kind) for axis in self.axes for kind in sorted(members(axis))]
-        return {"anyOf": [handler(cls.__pydantic_core_schema__) for cls in kinds]}
+        return {"slot": [*self.axes, *(["null"] if self.optional else [])]}  # specc.ir.schema puts the axes' members here
 
     def _read(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -63,7 +62,7 @@ class Slot:
 def slot(axis: str, optional: bool = False) -> Any:
     """The annotation of a field that holds a component of `axis`, or none where `optional`."""
     if optional:
-        return Annotated[SerializeAsAny[Component] | None, Slot(axis)]
+        return Annotated[SerializeAsAny[Component] | None, Slot(axis, optional=True)]
     return Annotated[SerializeAsAny[Component], Slot(axis)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from specc.diagnostics.finding import Report, SpecError, fail
 from specc.source import Source, Span
-from specc.syntax import driver, lexer, limits, mistakes, numbers, place, tables
+from specc.syntax import driver, lexer, limits, numbers, place, tables
 from specc.syntax.builder import Builder
 from specc.syntax.lexer import Token
 from specc.syntax.tree import File
@@ -39,6 +39,8 @@ def parse(source: Source) -> File:
             break
         restart = _restart(source, tokens, first, stopped)
         if not _spoilt(source, lexed, first, stopped, restart):
+            from specc.syntax import mistakes  # read only where there is one
+
             words = driver.expected(automaton, tokens, first, stopped)
             report.add(mistakes.explain(place.Place(source, automaton, tokens, first, stopped, words)))
         first = restart

@@ -97,7 +97,7 @@ class Attention(nn.Module):
         if past is not None:
             k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)  # [B, K, S, D]
         out = F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, is_causal=mask is None and new > 1, enable_gqa=True
+            q, k, v, attn_mask=mask, is_causal=new > 1 and mask is None, enable_gqa=True
         )
         return self.o(out.transpose(1, 2).flatten(2)), (k, v)
 

@@ -87,6 +87,8 @@ class _Layout:
             if part:
                 order = _fused(rule.source).order
                 start = key[: len(key) - len(part + rest)]
+                if any(f"{start}{p}{rest}" not in at for p in order for at in shapes):
+                    continue  # a tensor of these parts does not exist: loading will say that the parameter is missing
                 if (rule.own, rest) not in split:
                     stem = re.sub(r"\W", "_", rest)
                     taken = [f"{re.sub(r'[^a-zA-Z0-9]', '_', p)}{stem}" for p in order]
@@ -94,7 +96,8 @@ class _Layout:
                         taken = [f"{re.sub(r'[^a-zA-Z0-9]', '_', start)}{name}" for name in taken]
                     locals_.update(taken)
                     rows = [[at[f"{start}{p}{rest}"][0] for p in order] for at in shapes]
-                    lines.splits.append(f"{', '.join(taken)} = {self._split(rule.source, text, rows, numbers)}")
+                    *before, parts = self._split(rule.source, text, rows, numbers)
+                    lines.splits += [*before, f"{', '.join(taken)} = {parts}"]
                     split |= {(rule.own, rest): "", **{(f"{rule.own} {p}", rest): name for p, name in zip(order, taken, strict=True)}}
                 text = split[f"{rule.own} {part}", rest]
             lines.entries.append((_formatted(prefix + key), text))
@@ -125,8 +128,8 @@ class _Layout:
                 return self._source(of, rest, rank)
         raise AssertionError(source)
 
-    def _split(self, source: Source, text: str, rows: list[list[int]], numbers: list[int]) -> str:
-        """The parts of a fused tensor; `rows` of each part, in each of the layers of these numbers."""
+    def _split(self, source: Source, text: str, rows: list[list[int]], numbers: list[int]) -> list[str]:
+        """The expression of the parts of a fused tensor, and a line before it where one would not do; `rows` of each part, in each of the layers of these numbers."""
         fused = _fused(source)
         shares = [[count // fused.groups for count in each] for each in rows]
         cut = "split"
@@ -139,12 +142,12 @@ class _Layout:
         turned = ".T" * isinstance(source, Transpose)
         self.scattered |= bool(turned)
         if fused.groups == 1 and not turned:
-            return f"{text}.{cut}({sizes})"
+            return [f"{text}.{cut}({sizes})"]
         if fused.groups == 1:
-            return f"(part.T for part in {text}.{cut}({sizes}))"
+            return [f"(part.T for part in {text}.{cut}({sizes}))"]
         self.scattered = True
-        parts = f"{text}.unflatten(0, ({fused.groups}, -1)).{cut}({sizes}, dim=1)"
-        return f"(part.flatten(0, 1){turned} for part in {parts})"
+        parts = f"parts = {text}.unflatten(0, ({fused.groups}, -1)).{cut}({sizes}, dim=1)"
+        return [parts, f"(part.flatten(0, 1){turned} for part in parts)"]
 
 
 def _fused(source: Source) -> Fused | None:

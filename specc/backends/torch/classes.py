@@ -24,6 +24,7 @@ class Surroundings:
     is_causal: bool
     biased: bool
     dropout: str
+    score_factor: float
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Classes:
         turns = set(filter(None, layers.rotations))
         # one rotation, which some layers may do without: a single class serves both
         rotation = next(iter(turns), "") if len(turns) <= 1 else layers.rotations[n]
-        return (*key, rotation, bool(layers.biases[n]))
+        return (*key, rotation, bool(layers.biases[n]), layers.distinct[n].position.score_factor())
 
     def _name(self, groups: list[Group]) -> None:
         page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
@@ -94,4 +95,5 @@ class Classes:
             is_causal=any(layers.plain[n] for n in numbers),
             biased=bool(layers.biases[numbers[0]]),
             dropout=self.attention_dropout,
+            score_factor=layers.distinct[numbers[0]].position.score_factor(),
         )

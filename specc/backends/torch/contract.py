@@ -49,6 +49,10 @@ MACROS: dict[str, dict[str, str]] = {
         "title": "the name of its class",
         "definition": "(c) its class: x [B, T, C] -> [B, T, C]",
     },
+    "router": {
+        "title": "the name of its class",
+        "definition": "(c, experts, top_k) its class: x [N, C] -> weights and numbers of the chosen experts, both [N, k]",
+    },
     "embed": {
         "definition": "(c) a helper function, or nothing",
         "construct": "(c) the expression that makes the module, or nothing where it holds no parameters",

@@ -54,10 +54,11 @@ def emit(model: Model) -> str:
     published, readers = layouts(model)
     text = network.text(name, head, published)
     defined = page.definitions
+    small = [axis for axis in defined if axis not in ("position", "attention", "ffn", "embed", "head")]  # what the sublayers are made of
     definitions = [
         *defined["position"],
         visible,
-        *(text for axis in ("norm", "activation", "attention", "ffn") for text in defined[axis]),
+        *(text for axis in (*small, "attention", "ffn") for text in defined[axis]),
         *block_texts,
         *(text for axis in ("embed", "head") for text in defined[axis]),
         text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from specc.ir.wiring import Add, Assign, Call, Ref, Scale, Wire
 
 ROOM = 112  # the longest statement that fits on a line of 120 under the indent of a method
 _TAKEN = {"self", "mask", "past", "present", "attended", "rope", "torch", "F", "nn"}
+_OURS = re.compile(r"(attended|present)_\d+|\w+_out\d*_*")  # what statements here bind beside the formula's own names
 _SUM, _PRODUCT, _ATOM = range(3)
 
 
@@ -28,6 +30,7 @@ class Formula:
 
     call: Callable[[Call, list[str]], Called]
     lines: list[str] = field(default_factory=list)
+    start: int = 0  # where the statement begins that is being printed step by step
 
     def assign(self, assign: Assign) -> None:
         self.bind(self.name(assign.name), assign.value)
@@ -52,13 +55,14 @@ class Formula:
                 self.bind(name, terms[0] if len(terms) == 1 else Add(terms=tuple(terms)))
                 self.bind(name, Add(terms=(Ref(name=name), last)))
             case _:
+                self.start = len(self.lines)
                 text, _ = self.expression(wire, stepwise=True)
                 self.lines.append(f"{name} = {text}")
 
     @staticmethod
     def name(name: str) -> str:
         """A name of the formula as Python may have it."""
-        return f"{name}_" if name in _TAKEN or keyword.iskeyword(name) else name
+        return f"{name}_" if name in _TAKEN or keyword.iskeyword(name) or _OURS.fullmatch(name) else name
 
     def expression(self, wire: Wire, stepwise: bool = False) -> tuple[str, int]:
         """Its text and what binds its parts; `stepwise` gives every call a line of its own."""
@@ -74,7 +78,9 @@ class Formula:
                 called = self.call(wire, [self.expression(i, stepwise)[0] for i in inputs])
                 self.lines += called.before
                 if stepwise and not called.before:
-                    step = instance.replace(".", "_") + "_out"
+                    step = stem = f"{instance.replace('.', '_')}_out"
+                    while any(line.startswith(f"{step} = ") for line in self.lines[self.start :]):
+                        step = f"{stem}{int(step.removeprefix(stem) or 1) + 1}"
                     self.lines.append(f"{step} = {called.expression}")
                     return step, _ATOM
                 return called.expression, _PRODUCT if " * " in called.expression else _ATOM

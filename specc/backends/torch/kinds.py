@@ -36,15 +36,14 @@ def order(kinds: Sequence[str]) -> str:
             runs[-1].append(kind)
         else:
             runs.append([kind])
-    if 2 * len(runs) < len(kinds):
-        return " + ".join(f"{_tuple(run[:1])} * {len(run)}" if len(run) > 1 else _tuple(run) for run in runs)
-    return _tuple(kinds)
+    text = " + ".join(f"{_tuple(run[:1])} * {len(run)}" if len(run) > 1 else _tuple(run) for run in runs)
+    return text if 2 * len(runs) < len(kinds) and len(text) < 100 else _tuple(kinds)
 
 
 def progression(values: Sequence[int | float]) -> str:
     """The values of all layers as an expression: a formula in the layer's number where one gives exactly these numbers."""
     first, step = values[0], values[1] - values[0]
-    if all(value == first / (i + 1) for i, value in enumerate(values)):
+    if isinstance(first, float) and all(value == first / (i + 1) for i, value in enumerate(values)):
         return f"tuple({literal(first)} / (i + 1) for i in range(LAYERS))"
     if all(value == first + i * step for i, value in enumerate(values)):
         return f"tuple({literal(first)} + i * {literal(step)} for i in range(LAYERS))"

@@ -109,7 +109,9 @@ class Network:
     def _needs(self, lines: list[str]) -> dict[str, bool]:
         """Which of the frame's values are mentioned, and so have to be computed."""
         said = " ".join(lines)
-        needs = {name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total")}
+        needs = {
+            name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total")
+        }
         counted = self.model.stack.causal and (needs["positions"] or needs["key_positions"])
         return needs | {"new": needs["new"] or counted, "total": needs["total"] or counted}
 

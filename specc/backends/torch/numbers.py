@@ -95,7 +95,7 @@ class Constants:
     def text(self) -> list[str]:
         """The assignments, what belongs together on one line."""
         lines: dict[str, list[str]] = {}
-        for name, values in self.found.items():
+        for name in self.found:
             if name in self.used:
                 lines.setdefault(self.lines[name], []).append(name)
         table = self.sizes | {name: next(iter(values)) for name, values in self.found.items()}

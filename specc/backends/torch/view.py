@@ -14,7 +14,8 @@ from specc.ir.node import Component, Dims
 
 def is_number(cls: type[Component], name: str, value: Any) -> bool:
     """Whether a field may differ between places that share one class. Anything else decides which lines are printed."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not cls.is_structural(name)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and (name not in cls.model_fields or not cls.is_structural(name))
 
 
 def structure(component: Component | None) -> tuple | None:
@@ -74,7 +75,10 @@ class Page:
         return Number(values, literal(values[0]))
 
 
-LINES = {axis: f"{rank} {axis}" for rank, axis in enumerate(("attention", "ffn", "position", "scaling", "mask", "norm", "activation", "embed", "head"))}
+LINES = {
+    axis: f"{rank} {axis}"
+    for rank, axis in enumerate(("attention", "ffn", "position", "scaling", "mask", "norm", "activation", "embed", "head"))
+}
 
 
 def names_of(component: Component, field: str) -> tuple[str, ...]:
@@ -90,7 +94,16 @@ def camel(name: str) -> str:
 class View:
     """Equal components in all the places that one class or function prints."""
 
-    def __init__(self, page: Page, components: tuple[Component, ...], owner: Owner, dims: Dims, prefix: str = "", name: str = "", beside: tuple[Component, ...] = ()) -> None:
+    def __init__(
+        self,
+        page: Page,
+        components: tuple[Component, ...],
+        owner: Owner,
+        dims: Dims,
+        prefix: str = "",
+        name: str = "",
+        beside: tuple[Component, ...] = (),
+    ) -> None:
         self._page, self._components, self._owner, self._dims, self._prefix = page, components, owner, dims, prefix
         self._beside = beside
         self._macros = macros_of(components[0].axis, components[0].kind)
@@ -100,7 +113,9 @@ class View:
         if field.startswith("_"):
             raise AttributeError(field)
         for components, prefix in ((self._components, self._prefix), (self._beside, "")):
-            if components and field in type(components[0]).model_fields:
+            if components and (
+                field in type(components[0]).model_fields or isinstance(getattr(type(components[0]), field, None), property)
+            ):
                 return self._field(components, field, prefix)
         raise AttributeError(f"{self._components[0].kind} has no field {field}")
 
@@ -131,14 +146,15 @@ class View:
         self._define()
         return self.macro("apply", *arguments).strip()
 
-    def module(self) -> str:
+    def module(self, *arguments: Any) -> str:
         """The expression that makes a component of a slot that is a class of its own; the class joins the file."""
-        title = camel(self._prefix) + self.macro("title").strip()
+        title, slot = self.macro("title").strip(), camel(self._prefix)
+        title = title if title.endswith(slot) else slot + title
         owner = Owner(absorbs=True)
         made = View(self._page, self._components, owner, self._dims)
-        made.name = self._page.title(title, ("part", made.macro("definition")))
-        made.macro("definition")  # the first time told what it has to be given
-        self._page.define(self._components[0].axis, made.macro("definition"))
+        made.name = self._page.title(title, ("part", made.macro("definition", *arguments)))
+        made.macro("definition", *arguments)  # the first time told what it has to be given
+        self._page.define(self._components[0].axis, made.macro("definition", *arguments))
         given = {name: self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()}
         return f"{made.name}({', '.join(f'{name}={number}' for name, number in given.items())})"
 

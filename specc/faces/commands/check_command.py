@@ -32,5 +32,9 @@ def run(options: argparse.Namespace) -> int:
     if any(d.code.startswith("SYS") for d in errors):
         return 2
     if options.format == "text" and not errors:
-        print(f"{models} model{'s' if models != 1 else ''} checked, nothing wrong" if not found else f"{models} checked, {len(found)} warnings")
+        print(f"{_count(models, 'model')} checked, {_count(len(found), 'warning') if found else 'nothing wrong'}")
     return 1 if errors else 0
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -12,7 +12,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     import json
 
-    from specc.ir.model import Model
+    from specc.ir.schema import json_schema
 
-    print(json.dumps(Model.model_json_schema(mode="serialization"), indent=2, sort_keys=True))
+    print(json.dumps(json_schema(), indent=2, sort_keys=True))
     return 0

@@ -185,6 +185,16 @@ SPECS = {
         ffn = mlp(hidden: 96, activation: relu2)  block = pre_norm  head = lm(tied: false)
         norm.ffn = layer(eps: 1e-5, weight: false)
     """,
+    "twice_called": """
+        vocab = 97  dim = 48  depth = 2  context = 64
+        norm = layer(eps: 1e-5)  mask = bidirectional  attention = attention(heads: 4)
+        ffn = gated(hidden: 96, activation: silu)  final_norm = none  block = again  head = hidden
+        block again(the_residual_stream_of_it) {
+          ffn_shared_out = ffn.shared(the_residual_stream_of_it)
+          the_residual_stream_of_it = 0.5 * (ffn.shared(norm.shared(the_residual_stream_of_it)) + ffn.shared(attention(the_residual_stream_of_it)) + the_residual_stream_of_it)
+          the_residual_stream_of_it = the_residual_stream_of_it + ffn_shared_out
+        }
+    """,
     "long_formula": """
         vocab = 97  dim = 48  depth = 2  context = 64
         norm = layer(eps: 1e-5)  mask = bidirectional  attention = attention(heads: 4)

@@ -23,7 +23,12 @@ GEMMA2 = """
     ffn = gated(hidden: 64, activation: gelu_tanh)  block = sandwich_norm  head = lm(tied: true, softcap: 3)
     layer local { mask = sliding(3) }  layer global { mask = causal }  layers = repeat [local, global]
 """
-LINEAR = {"attention.q": "self_attn.q_proj", "attention.k": "self_attn.k_proj", "attention.v": "self_attn.v_proj", "attention.o": "self_attn.o_proj"}
+LINEAR = {
+    "attention.q": "self_attn.q_proj",
+    "attention.k": "self_attn.k_proj",
+    "attention.v": "self_attn.v_proj",
+    "attention.o": "self_attn.o_proj",
+}
 LINEAR |= {"ffn.gate": "mlp.gate_proj", "ffn.up": "mlp.up_proj", "ffn.down": "mlp.down_proj"}
 NORMS = {
     "llama": {"attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"},
@@ -40,7 +45,9 @@ def reference(family: str, dtype: torch.dtype = torch.float32):
     """The published class with random weights, its norms too."""
     sizes = {"vocab_size": 97, "hidden_size": 48, "max_position_embeddings": 64, "attn_implementation": "eager", "pad_token_id": None}
     if family == "llama":
-        config = transformers.LlamaConfig(**sizes, intermediate_size=80, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, rms_norm_eps=1e-5)
+        config = transformers.LlamaConfig(
+            **sizes, intermediate_size=80, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, rms_norm_eps=1e-5
+        )
         made = transformers.LlamaForCausalLM(config)
     else:
         config = transformers.Gemma2Config(

@@ -152,13 +152,31 @@ def test_the_files_of_an_index_are_read_and_no_others(case, tmp_path: Path):
 
 def test_the_first_of_several_layouts_that_fits_is_taken(tmp_path: Path):
     other = 'weights other { embed.tokens = "tok" embed.learned_position = "pos" final_norm = "end" ' + "".join(
-        f'layers[i].{own} = "b.{{i}}.{own}" ' for own in ("norm.attention", "norm.ffn", "attention.q", "attention.k", "attention.v", "attention.o", "ffn.gate", "ffn.up", "ffn.down")
+        f'layers[i].{own} = "b.{{i}}.{own}" '
+        for own in (
+            "norm.attention",
+            "norm.ffn",
+            "attention.q",
+            "attention.k",
+            "attention.v",
+            "attention.o",
+            "ffn.gate",
+            "ffn.up",
+            "ffn.down",
+        )
     )
     module = compiled("phi3", BODY + other + "}")
     state = {key: torch.randn(value.shape) for key, value in module.Model().state_dict().items()}
     save_file(stored("phi3", state, ""), tmp_path / "model.safetensors")
     loads(module, tmp_path, state)
-    renamed = {"embed_tokens.": "tok.", "embed_learned_position.": "pos.", "final_norm.": "end.", "attention_norm": "norm.attention", "ffn_norm": "norm.ffn", "layers.": "b."}
+    renamed = {
+        "embed_tokens.": "tok.",
+        "embed_learned_position.": "pos.",
+        "final_norm.": "end.",
+        "attention_norm": "norm.attention",
+        "ffn_norm": "norm.ffn",
+        "layers.": "b.",
+    }
     tensors = {}
     for key, value in state.items():
         for old, new in renamed.items():
@@ -189,7 +207,16 @@ def test_a_layer_that_lacks_a_part_asks_for_none_of_it(tmp_path: Path):
     module = python(text, "uneven")
     assert "range(0, 5, 2)" in text and "range(1, 4, 2)" in text
     state = {key: torch.randn(value.shape) for key, value in module.Model().state_dict().items()}
-    short = {"embed_tokens": "e", "final_norm": "n", "attention_norm": "a", "ffn_norm": "f", "attention.q": "q", "attention.o": "o", "ffn.up": "u", "ffn.down": "d"}
+    short = {
+        "embed_tokens": "e",
+        "final_norm": "n",
+        "attention_norm": "a",
+        "ffn_norm": "f",
+        "attention.q": "q",
+        "attention.o": "o",
+        "ffn.up": "u",
+        "ffn.down": "d",
+    }
     tensors = {}
     for key, value in state.items():
         name = key.removeprefix("layers.")

@@ -15,7 +15,7 @@ def choose(c, w, x, top_k: int, activation: Callable[[list[float]], list[float]]
     logits = [float(row @ x) for row in w["weight"]]
     if c.bias:
         logits = [logit + float(b) for logit, b in zip(logits, w["bias"], strict=True)]
-    if c.order == "top_k_first":
+    if getattr(c, "order", "") == "top_k_first":
         chosen = _best(logits, range(len(logits)), top_k)
         weights = activation([logits[e] for e in chosen])
     else:
