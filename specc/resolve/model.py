@@ -280,6 +280,7 @@ class _Resolver:
     def _instance(self, path: str, component: Component) -> Instance:
         key = path, id(component)
         if key not in self.instances:
+            self.scope.work.spend(3 * getattr(component, "experts", 1), self.definition.name_span)  # each has its own parameters
             self.instances[key] = Instance(path=path, component=component, width=self.dims.dim)
         return self.instances[key]
 

@@ -11,7 +11,7 @@ STEPS = 500_000  # an expression evaluated, an item of a list made or compared: 
 DEPTH = 600  # frames of Python's stack, which holds 1,000; a single expression takes at most 400 (specc.syntax.limits.CHAIN)
 
 # what larger pieces of work cost, in steps
-MODEL, COMPONENT, CALL, LAYER = 800, 20, 25, 10
+MODEL, COMPONENT, CALL, LAYER = 800, 12, 25, 10
 
 
 @dataclass(slots=True)

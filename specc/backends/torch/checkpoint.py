@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from specc.backends.torch.environment import render
 from specc.backends.torch.numbers import literal
 from specc.ir.model import Model
-from specc.ir.weights import Fused, Source, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Fused, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
 
 Shape = tuple[int, ...]
 LAYER = "layers.{i}."
+NUMBERED = re.compile(r"\.(\d+)\.")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(slots=True)
@@ -22,6 +24,7 @@ class Lines:
     over: str = ""  # the loop over layers, empty for what stands outside them
     splits: list[str] = field(default_factory=list)
     entries: list[tuple[str, str]] = field(default_factory=list)
+    inner: list[Lines] = field(default_factory=list)  # the loops over numbered parts of a layer, its experts
 
 
 def layouts(model: Model) -> tuple[str, list[str]]:
@@ -36,8 +39,11 @@ def layouts(model: Model) -> tuple[str, list[str]]:
 
 class _Layout:
     def __init__(self, model: Model, weights: WeightMap, keep: bool) -> None:
-        self.model, self.weights, self.keep = model, weights, keep
+        self.model, self.keep = model, keep
+        self.weights = weights.model_copy(update={"rules": tuple(map(_lettered, weights.rules))})
         self.scattered = False  # whether a part that is taken is not laid out in one piece
+        self.whole: list[str] = []  # statements that take a tensor of which a loop inside uses one slice at a time
+        self.count = 0  # how often that loop runs
 
     def text(self, name: str) -> str:
         outer, loops = self._lines()
@@ -70,9 +76,27 @@ class _Layout:
             alike.setdefault(tuple(shapes), []).append(number)
         loops = []
         for numbers in alike.values():
-            loops.append(self._taken(LAYER, [layers[n] for n in numbers], numbers))
+            loops.append(self._layer([layers[n] for n in numbers], numbers))
             loops[-1].over = _over(numbers, len(layers))
-        return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries]
+        return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries or loop.inner]
+
+    def _layer(self, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:
+        """A layer's own parameters, and a loop inside for each set of numbered parts that hold the same."""
+        plain = [{key: shape for key, shape in at.items() if not NUMBERED.search(key)} for at in shapes]
+        lines = self._taken(LAYER, plain, numbers)
+        alike: dict[str, dict[str, dict[str, None]]] = {}  # where parts stand -> each number -> what it holds
+        for key in shapes[0]:
+            if found := NUMBERED.search(key):
+                alike.setdefault(key[: found.start()], {}).setdefault(found[1], {})[key[found.end() :]] = None
+        for place, parts in alike.items():
+            first = [{f"{place}.{{e}}.{rest}": at[f"{place}.0.{rest}"] for rest in parts["0"]} for at in shapes]
+            self.count = len(parts)
+            inner = self._taken(LAYER, first, numbers)
+            inner.over = f"range({len(parts)})"
+            lines.splits += self.whole
+            lines.inner.append(inner)
+            self.whole = []
+        return lines
 
     def _taken(self, prefix: str, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:
         """Statements for the parameters of some place; `shapes` holds them for each layer that the loop runs over."""
@@ -83,7 +107,8 @@ class _Layout:
             if found is None:
                 continue
             rule, part, rest = found
-            text = self._source(rule.source, rest, len(shape))
+            exact = part and rule.own.endswith(rest)  # the rule names the weight or the bias itself
+            text = self._source(rule.source, "" if exact else rest, len(shape))
             if part:
                 order = _fused(rule.source).order
                 start = key[: len(key) - len(part + rest)]
@@ -107,11 +132,18 @@ class _Layout:
         """The rule with the longest beginning that covers a parameter; which part of a fused tensor; what follows it."""
         best, length = None, -1
         for rule in self.weights.rules:
-            own = re.sub(r"\{\w+\}", "{i}", rule.own)
+            own, end = rule.own, ""
             fused = _fused(rule.source)
+            if fused and own.endswith((".weight", ".bias")):
+                own, _, last = own.rpartition(".")
+                end = f".{last}"
             stem = own.rpartition(".")[0] + "." if fused and "." in own else "" if fused else own
             for part in fused.order if fused else ("",):
                 whole = stem + part
+                if end:
+                    if key == whole + end and len(whole) > length:
+                        best, length = (rule, part, end), len(whole)
+                    continue
                 if (key == whole or key.startswith(whole + ".")) and len(whole) > length:
                     best, length = (rule, part, key[len(whole) :]), len(whole)
         return best
@@ -121,6 +153,8 @@ class _Layout:
         match source:
             case Tensor(names=names):
                 return f"take({', '.join(_formatted(name.removeprefix('/') + rest) for name in names)})"
+            case Stacked(of=Tensor(names=names), flat=flat):
+                return f"{self._slices(names, rest, flat)}[e]"
             case Transpose(of=of) if rank == 2 and _fused(of) is None:
                 self.scattered = True
                 return f"{self._source(of, rest, rank)}.T"
@@ -128,9 +162,22 @@ class _Layout:
                 return self._source(of, rest, rank)
         raise AssertionError(source)
 
+    def _slices(self, names: tuple[str, ...], rest: str, flat: bool) -> str:
+        """The name of a tensor that holds a slice for each number, taken before the loop over them."""
+        *_, above, last = ["", *(names[0] + rest).split(".")]
+        name = re.sub(r"\W", "_", f"{above}_{last}" if last in ("weight", "bias") else last)
+        opened = f".unflatten(0, ({self.count}, -1))" if flat else ""
+        line = f"{name} = take({', '.join(_formatted(n.removeprefix('/') + rest) for n in names)}){opened}"
+        if line not in self.whole:
+            self.whole.append(line)
+        return name
+
     def _split(self, source: Source, text: str, rows: list[list[int]], numbers: list[int]) -> list[str]:
         """The expression of the parts of a fused tensor, and a line before it where one would not do; `rows` of each part, in each of the layers of these numbers."""
         fused = _fused(source)
+        if fused.groups == 0:  # a row of each part in turn
+            self.scattered = True
+            return [f"({text}[n :: {len(fused.order)}] for n in range({len(fused.order)}))"]
         shares = [[count // fused.groups for count in each] for each in rows]
         cut = "split"
         if all(len(set(each)) == 1 for each in shares):
@@ -167,9 +214,24 @@ def _list(values: list[int]) -> str:
 
 
 def _formatted(name: str) -> str:
-    """A name as a literal; a placeholder, whatever its letter, is the loop's `i`."""
-    text = literal(re.sub(r"\{\w+\}", "{i}", name))
-    return f"f{text}" if "{i}" in text else text
+    """A name as a literal; `{i}` is the loop over layers, `{e}` the one inside it."""
+    text = literal(name)
+    return f"f{text}" if re.search(r"\{[ie]\}", text) else text
+
+
+def _lettered(rule: WeightRule) -> WeightRule:
+    """A rule whose placeholders are called `i` and `e`, whatever the spec calls them."""
+    letters = dict(zip(dict.fromkeys(PLACEHOLDER.findall(rule.own)), ("i", "e"), strict=False))
+
+    def renamed(text: str) -> str:
+        return PLACEHOLDER.sub(lambda found: "{" + letters.get(found[1], found[1]) + "}", text)
+
+    def source(node: Source) -> Source:
+        if isinstance(node, Tensor):
+            return node.model_copy(update={"names": tuple(map(renamed, node.names))})
+        return node.model_copy(update={"of": source(node.of)})
+
+    return WeightRule(own=renamed(rule.own), source=source(rule.source))
 
 
 def _over(numbers: list[int], count: int) -> str:

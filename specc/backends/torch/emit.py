@@ -34,8 +34,6 @@ _LEGEND = {
 
 def emit(model: Model) -> str:
     """The text of the file, formatted. The same model gives the same bytes."""
-    if len(model.stacks) != 1:
-        raise NotImplementedError("a model of several stacks")
     page = _page(model)
     dropout = _rate(page, "DROPOUT", model.training.dropout)
     layers = Layers(page, model.stack)

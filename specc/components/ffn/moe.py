@@ -20,7 +20,7 @@ class MixtureOfExperts(Component):
 
     axis: ClassVar[str] = "ffn"
     kind: Literal["moe"] = "moe"
-    experts: int = Field(gt=0)
+    experts: int = Field(gt=0, le=4096)
     top_k: int = Field(gt=0)
     expert: slot("ffn")
     router: slot("router")
@@ -28,6 +28,8 @@ class MixtureOfExperts(Component):
     shared_gate: bool = structural(False)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
+        if isinstance(self.expert, MixtureOfExperts):
+            yield Finding("expert", "SHP008", "an expert is not a mixture of experts itself")
         if self.top_k > self.experts:
             yield Finding("top_k", "SHP008", f"{self.experts} experts cannot offer {self.top_k}")
         if self.shared_gate and self.shared is None:

@@ -17,7 +17,7 @@ class Router(Component):
     bias to the scores for the choice alone, not for the weights (DeepSeek-V3). With groups, experts stand in equal groups,
     only the best top_groups groups stay in the race, a group's score being its best expert's or the sum of its best two.
     normalize divides the weights by their sum (plus `normalize_eps`), scale multiplies them. weight_on input: the weight
-    multiplies what the expert reads (Llama 4).
+    multiplies what the expert reads (Llama 4). A kind adds `score(g, logits)`: [N, n] -> scores [N, n].
     """
 
     axis: ClassVar[str] = "router"
@@ -56,10 +56,6 @@ class Router(Component):
         if self.bias_correction:
             found.append(Parameter("correction", (experts,), "zeros", "fixed"))
         return tuple(found)
-
-    def score(self, g, logits):
-        """logits [N, n] -> scores [N, n]"""
-        raise NotImplementedError
 
     def lower(self, g, x, experts: int, top_k: int):
         logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]
