@@ -48,13 +48,23 @@ def one_model(path: str, name: str | None = None) -> Resolved:
 
 
 def origins(resolved: Resolved) -> dict[str, str]:
-    """The place in the source, `file:line`, of what each part of the state dict comes from."""
+    """The place in the source, `file:line`, of what each part of the state dict comes from; a layer's own sums come from its block."""
+    body, model = resolved.body, resolved.model
+    sections = {label: {str(s.path): s for s in section.body if isinstance(s, tree.Field)} for label, section in body.layers.items()}
     lines: dict[str, str] = {}
-    fields: dict[str, tree.Field] = resolved.body.fields
-    model = resolved.model
-    parts = [i for layer in dict.fromkeys(model.stack.layers) for i in layer.instances]
-    for part in (*parts, *model.stack.embedding.instances, *model.heads):
-        field = fields.get(part.path) or fields.get(part.path.partition(".")[0])
+
+    def note(key: str, path: str, fields: dict[str, tree.Field]) -> None:
+        field = fields.get(path) or fields.get(path.partition(".")[0])
         if field is not None:
-            lines[part.key] = f"{Path(field.span.source.name).name}:{field.span.line}"
+            lines[key] = f"{Path(field.span.source.name).name}:{field.span.line}"
+
+    for part in (*model.stack.embedding.instances, *model.heads):
+        note(part.key, part.path, body.fields)
+    note("embed", "embed", body.fields)
+    note("final_norm", "final_norm" if "final_norm" in body.fields else "norm", body.fields)
+    for number, layer in enumerate(model.stack.layers):
+        fields = body.fields | sections.get(layer.label, {})
+        note(f"layers.{number}", "block", fields)
+        for part in layer.instances:
+            note(f"layers.{number}.{part.key}", part.path, fields)
     return lines

@@ -85,7 +85,8 @@ class Builder:
         if not self._path:
             return {}
         place = {"specc.path": ".".join(self._path)}
-        origin = next((self._origins[p] for p in reversed(self._path) if p in self._origins), None)
+        longer = (".".join(self._path[:end]) for end in range(len(self._path), 0, -1))
+        origin = next((self._origins[p] for p in longer if p in self._origins), None)
         return place | ({"specc.source": origin} if origin else {})
 
     def reshape(self, x: Value, shape: Sequence[int]) -> Value:

@@ -17,7 +17,7 @@ from specc.weights.mapping import Stored
 def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None):
     """The ONNX model (a ModelProto) of a decoder or an encoder.
 
-    stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` of fields by name.
+    stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` by place in the state dict.
     """
     g = Builder(Initializers(stored), compute, origins)
     return _Emitter(model, model.stack, g).graph(metadata or {})
@@ -77,7 +77,8 @@ class _Emitter:
                     return part.component.lower(self.g, call, *inputs)
                 return part.component.lower(self.g, inputs[0], call)
 
-        return self._wire(self.stack.embedding.value, {}, {i.path: i for i in self.stack.embedding.instances}, apply)
+        instances = {i.path: i for i in self.stack.embedding.instances}
+        return self._wire(self.stack.embedding.value, {}, instances, apply, ("embed",))
 
     def _layer(self, number: int, layer: Layer, x: Value) -> Value:
         def apply(part: Instance, inputs: list[Value]) -> Value:
@@ -92,7 +93,7 @@ class _Emitter:
         instances = {i.path: i for i in layer.instances}
         bound = {layer.block.inputs[0]: x}
         for assign in layer.block.body:
-            bound[assign.name] = self._wire(assign.value, bound, instances, apply)
+            bound[assign.name] = self._wire(assign.value, bound, instances, apply, ("layers", str(number)))
         return bound[layer.block.inputs[0]]
 
     def _call(self, number: int, layer: Layer, part: Instance) -> Call:
@@ -107,19 +108,23 @@ class _Emitter:
             call.past = {s.name: self.frame.given(names[s.name], _axes(s.shape, "past_sequence"), self.g.compute) for s in state}
         return call
 
-    def _wire(self, wire: Wire, bound: dict[str, Value], instances: dict[str, Instance], apply) -> Value:
+    def _wire(self, wire: Wire, bound: dict[str, Value], instances: dict[str, Instance], apply, place: tuple[str, ...]) -> Value:
+        """The value of a formula; its own sums and products belong to `place`."""
         match wire:
             case Ref():
                 return bound[wire.name]
             case WireCall():
-                inputs = [self._wire(w, bound, instances, apply) for w in wire.inputs]
+                inputs = [self._wire(w, bound, instances, apply, place) for w in wire.inputs]
                 return apply(instances[wire.instance], inputs)
             case Scale():
-                return self.g.op("Mul", self._wire(wire.of, bound, instances, apply), self.g.number(wire.factor))
+                scaled, factor = self._wire(wire.of, bound, instances, apply, place), self.g.number(wire.factor)
+                with self.g.scope(*place):
+                    return self.g.op("Mul", scaled, factor)
             case Add():
-                total, *rest = [self._wire(w, bound, instances, apply) for w in wire.terms]
-                for term in rest:
-                    total = self.g.op("Add", total, term)
+                total, *rest = [self._wire(w, bound, instances, apply, place) for w in wire.terms]
+                with self.g.scope(*place):
+                    for term in rest:
+                        total = self.g.op("Add", total, term)
                 return total
         raise AssertionError(wire)
 

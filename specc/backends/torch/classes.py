@@ -11,6 +11,7 @@ from specc.backends.torch.groups import Group, gather
 from specc.backends.torch.layers import Layers
 from specc.backends.torch.view import camel, structure
 from specc.ir.model import Instance
+from specc.ir.node import Component
 
 
 @dataclass(slots=True)
@@ -74,12 +75,14 @@ class Classes:
                 group.name = page.title(name, ("class", *group.places))
 
     def define(self) -> None:
-        """Prints every class on the page."""
+        """Prints every class on the page; those that others may have as a part come first."""
         page, dims = self.layers.page, self.layers.stack.dims
-        for group in self.groups.values():
+        for group in sorted(self.groups.values(), key=lambda group: _has_parts(group.components[0])):
             axis = group.components[0].axis
             around = (self._surroundings(group),) if axis in MIXES else ()
-            page.define(axis, group.define(lambda c, around=around: c.macro("definition", *around), page, dims))
+            text = group.define(lambda c, around=around: c.macro("definition", *around), page, dims)
+            page.known(group.name, text)
+            page.define(axis, text)
 
     def _surroundings(self, group: Group) -> Surroundings:
         layers = self.layers
@@ -97,3 +100,9 @@ class Classes:
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
         )
+
+
+def _has_parts(component: Component) -> bool:
+    """Whether a component holds another one that is a class of its own."""
+    held = (getattr(component, name) for name in type(component).model_fields)
+    return any(isinstance(part, Component) and part.axis in BRANCHES for part in held)

@@ -42,6 +42,7 @@ class Page:
     definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
+    same: dict[str, str] = field(default_factory=dict)  # the text of a class, its name left out, and that name
 
     def declare(self, component: Component) -> None:
         """Makes the numbers of a component, and of those in its slots, known as candidates for constants."""
@@ -64,6 +65,16 @@ class Page:
             known[what] = next(name for n in count(1) if (name := f"{title}{n if n > 1 else ''}") not in self.classes)
             self.classes.add(known[what])
         return known[what]
+
+    def known(self, name: str, text: str) -> None:
+        """Remembers a class by its text, so that a part which would print the same can use it."""
+        self.same[text.strip().replace(f"class {name}(", "class _(", 1)] = name
+
+    def part(self, title: str, prefix: str, text: str) -> str:
+        """The name of a class for a part of another: its title, with the part's name in front where another class has that."""
+        name = self.title(title if title not in self.classes else prefix + title, ("part", text))
+        self.same[text.strip()] = name
+        return name
 
     def number(self, names: tuple[str, ...], values: tuple[int | float, ...], owner: Owner, argument: str) -> Number:
         """A number of something that `owner` prints, one value per occurrence of it."""
@@ -148,12 +159,12 @@ class View:
 
     def module(self, *arguments: Any) -> str:
         """The expression that makes a component of a slot that is a class of its own; the class joins the file."""
-        title, slot = self.macro("title").strip(), camel(self._prefix)
-        title = title if title.endswith(slot) else slot + title
         owner = Owner(absorbs=True)
         made = View(self._page, self._components, owner, self._dims)
-        made.name = self._page.title(title, ("part", made.macro("definition", *arguments)))
+        made.name = "_"
         made.macro("definition", *arguments)  # the first time told what it has to be given
+        text = made.macro("definition", *arguments)
+        made.name = self._page.same.get(text.strip()) or self._page.part(self.macro("title").strip(), camel(self._prefix), text)
         self._page.define(self._components[0].axis, made.macro("definition", *arguments))
         given = {name: self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()}
         return f"{made.name}({', '.join(f'{name}={number}' for name, number in given.items())})"

@@ -1,0 +1,346 @@
+"""Random valid specs over every axis, as text: small sizes, and no choice that makes the numbers themselves ill-conditioned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+CONTEXT = 24  # tokens that every drawn model has positions for
+ACTIVATIONS = ["relu", "silu", "gelu", "gelu_tanh", "quick_gelu", "relu2", "tanh", "swish(1.5)", "swish(-0.4)"]
+PRESETS = {  # the norms that each one calls
+    "pre_norm": ["norm.attention", "norm.ffn"],
+    "post_norm": ["norm.attention", "norm.ffn"],
+    "inner_norm": ["norm.attention", "norm.ffn"],
+    "sandwich_norm": ["norm.attention", "norm.after_attention", "norm.ffn", "norm.after_ffn"],
+    "parallel": ["norm.shared"],
+    "parallel_norms": ["norm.attention", "norm.ffn"],
+}
+FACTORS = ["0.5", "1.3", "-0.7", "residual", "1 / (layer.index + 1)", "residual / (layer.index + 2)"]
+
+
+def call(name: str, **arguments: Any) -> str:
+    """A constructor's text; arguments that are None stay out."""
+    given = ", ".join(f"{key}: {_text(value)}" for key, value in arguments.items() if value is not None)
+    return f"{name}({given})"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"[{', '.join(map(_text, value))}]" if isinstance(value, list) else str(value)
+
+
+@dataclass
+class Spec:
+    """A model under construction: what hypothesis decides, and what later choices must know of earlier ones."""
+
+    draw: Callable[[st.SearchStrategy], Any]
+    fields: dict[str, str] = field(default_factory=dict)
+    blocks: dict[str, str] = field(default_factory=dict)
+    dim: int = 0
+    depth: int = 0
+    table_width: int = 0  # of the token table
+
+    # ---- decisions: the first choice of each is the simplest, which shrinking leads to
+
+    def one(self, *choices: Any) -> Any:
+        return self.draw(st.sampled_from(choices))
+
+    def flag(self) -> bool:
+        return self.draw(st.booleans())
+
+    def maybe(self, *choices: Any) -> Any:
+        return self.one(None, *choices)
+
+    # ---- the axes
+
+    def norm(self, least: float = 1e-5) -> str:
+        """least: a norm over few channels blows rounding up by eps^-0.5 where they happen to be alike."""
+        eps = self.one(max(1e-5, least), 1e-3, 0.1)
+        if self.flag():
+            weight = self.maybe(True, False)
+            return call("layer", eps=eps, weight=weight, bias=self.maybe(True, False), offset=None if weight is False else self.maybe(1, 0.5))
+        return call("rms", eps=eps, offset=self.maybe(1, 0.5))
+
+    def scaling(self, width: int) -> str | None:
+        original, factor = self.one(8, 4, 16, None), self.one(2, 1, 4.5, 0.5)
+        match self.maybe("linear", "dynamic", "llama3", "longrope", "proportional", "yarn"):
+            case "linear":
+                return f"linear({factor})"
+            case "dynamic":
+                return call("dynamic", factor=factor, original=original)
+            case "llama3":
+                low = self.one(1, 0.5, 2)
+                return call("llama3", factor=factor, low=low, high=low * self.one(4, 2, 1), original=original)
+            case "longrope":
+                lists = ([self.one(1, 1.5, 2, 4) for _ in range(width // 2)] for _ in range(2))
+                short, long = lists
+                more = {"factor": self.maybe(1, 3), "attention_factor": self.maybe(1.2)}
+                return call("longrope", short=short, long=long, original=original or 6, **more)
+            case "proportional":
+                return call("proportional", share=self.one(0.5, 1, 0.25, 0.1), factor=self.maybe(2))
+            case "yarn":
+                more = {"mscale": self.one(1, 0.7), "mscale_all_dim": self.one(1, 0.5)} if self.flag() else {"attention_factor": self.maybe(1.3)}
+                turns = {"beta_fast": self.maybe(4, 1.5), "beta_slow": self.maybe(0.5), "truncate": self.maybe(False)}
+                return call("yarn", factor=factor, original=original, **turns, **more)
+
+    def position(self, turned: int) -> str:
+        kinds = ["none", "rope", "alibi"] if turned % 2 == 0 else ["none", "alibi"]
+        match self.one(*kinds):
+            case "rope":
+                partial = self.one(None, *range(2, turned + 1, 2))
+                layout = self.maybe("half", "interleaved")
+                theta = self.maybe(100, 10_000.0, 2, 500_000)
+                return call("rope", theta=theta, layout=layout, partial=partial, scaling=self.scaling(partial or turned))
+            case "alibi":
+                return call("alibi", bias_max=self.maybe(8, 3.5)) if self.flag() else "alibi"
+        return "none"
+
+    def scale(self, width: str) -> str | None:
+        return self.maybe(f"{width} ** -0.5", f"0.7 * {width} ** -0.5", f"{width} ** -0.5 / (layer.index + 1)", 0.2)
+
+    def attention(self, turned: int) -> str:
+        if self.one(False, False, False, True) and turned % 2 == 0:
+            nope = self.one(4, 3, 6)
+            return call(
+                "mla",
+                heads=self.one(2, 1, 3),
+                q_rank=self.maybe(6, 9),
+                kv_rank=self.one(6, 5),
+                nope_dim=nope,
+                rope_dim=turned,
+                value_dim=self.one(4, nope + turned, 5, nope),
+                latent_norm=self.norm(1e-3),
+                bias=self.maybe(True, False),
+                scale=self.scale("(nope_dim + rope_dim)"),
+            )
+        kv = self.one(1, 2, 3)
+        heads = kv * self.one(1, 2, 3)
+        qk_norm = self.norm(1e-3) if self.flag() else None
+        return call(
+            "attention",
+            heads=heads,
+            kv_heads=None if kv == heads and self.flag() else kv,
+            head_dim=None if heads * turned == self.dim and self.flag() else turned,
+            bias=self.maybe(True, ["q", "k", "v"], ["o"], ["q"], ["k", "v"], False),
+            scale=self.scale("head_dim"),
+            softcap=self.maybe(5, 1.5, 30),
+            clip=self.maybe(2, 0.6),
+            qk_norm=qk_norm,
+            qk_norm_over=self.maybe("head", "each_head", "width") if qk_norm else None,
+            sinks=self.maybe(True, False),
+        )
+
+    def network(self) -> str:
+        hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS), self.maybe(True, False)
+        if self.flag():
+            return call("gated", hidden=hidden, activation=activation, bias=bias, clamp=self.maybe(3, 0.8), up_offset=self.maybe(1, 0.5))
+        return call("mlp", hidden=hidden, activation=activation, bias=bias)
+
+    def router(self, groups: int, size: int, top_k: int) -> str:
+        kind = self.one("softmax", "sigmoid")
+        order = self.maybe("softmax_first", "top_k_first") if kind == "softmax" else None
+        normalize = self.maybe(True, False)
+        more: dict[str, Any] = {}
+        if order != "top_k_first":
+            more["bias_correction"] = self.maybe(True, False)
+            if groups > 1:
+                staying = self.one(*range(-(-top_k // size), groups + 1))
+                more |= {"groups": groups, "top_groups": staying, "group_score": self.maybe("max", "top_2_sum")}
+        return call(
+            kind,
+            order=order,
+            weight_on=self.maybe("output", "input"),
+            bias=self.maybe(True, False),
+            normalize=normalize,
+            normalize_eps=self.maybe(1e-20, 0.1) if normalize else None,
+            scale=self.maybe(2.5, 0.5),
+            **more,
+        )
+
+    def experts(self) -> str:
+        groups, size = self.one(1, 2, 3), self.one(2, 1, 3)
+        top_k = self.one(*range(1, min(groups * size, 4) + 1))
+        shared = self.network() if self.flag() else None
+        return call(
+            "moe",
+            experts=groups * size,
+            top_k=top_k,
+            expert=self.network(),
+            router=self.router(groups, size, top_k),
+            shared=shared,
+            shared_gate=self.maybe(True, False) if shared else None,
+        )
+
+    def ffn(self) -> str:
+        return self.experts() if self.one(False, False, True) else self.network()
+
+    def mask(self, causal: bool) -> str:
+        if causal:
+            return self.one("causal", "sliding(3)", "sliding(1)", "sliding(7)")
+        return self.one("bidirectional", "bidirectional", "causal", "sliding(4)")
+
+    # ---- wiring
+
+    def factor(self) -> str:
+        chosen = self.maybe(*FACTORS)
+        if chosen and "residual" in chosen:
+            self.fields["residual"] = self.one("0.3", "2", "dim ** -0.5")
+        return f"{chosen} * " if chosen else ""
+
+    def own_block(self, name: str) -> list[str]:
+        """A block of sublayers in any order and number; the labels of its norms."""
+        labels: list[str] = []
+        lines, sources, final = [], ["x"], self.maybe("norm", "none", "norm")
+
+        def normed(text: str, always: bool = False) -> str:
+            if not always and not self.flag():
+                return text
+            label = self.one(f"norm.n{len(labels)}", *labels, "norm")
+            labels.append(label)
+            return f"{label}({text})"
+
+        def branch() -> str:
+            sublayer = self.one("attention", "ffn", "attention.second", "ffn.second")
+            return f"{self.factor()}{normed(f'{sublayer}({normed(self.one(*sources), self.one(True, True, False))})')}"
+
+        if self.flag():
+            lines.append(f"h = {normed('x', True)}")
+            sources.append("h")
+        for _ in range(self.one(1, 2, 3)):
+            total = " + ".join([f"{self.factor()}{self.one('x', *sources)}", *(branch() for _ in range(self.one(1, 2)))])
+            target = self.one("x", "x", *sources)
+            lines.append(f"{target} = {normed(total)}")
+        if not any(line.startswith("x =") for line in lines):
+            lines.append(f"x = x + {branch()}")
+        if final:
+            lines.insert(0, f"final_norm = {final}")
+        elif "final_norm" not in self.fields:
+            self.fields["final_norm"] = self.one("norm", "none", self.norm())
+        self.blocks[name] = "\n  ".join(lines)
+        return [label for label in dict.fromkeys(labels) if "." in label]
+
+    def block(self, name: str) -> tuple[str, list[str]]:
+        if self.one(False, False, True):
+            return name, self.own_block(name)
+        preset = self.one(*PRESETS)
+        return preset, PRESETS[preset]
+
+    # ---- the ends
+
+    def embed(self) -> str:
+        self.table_width = self.one(self.dim, self.dim, 6)
+        narrow = self.table_width != self.dim
+        text = call("tokens", width=self.table_width if narrow else self.maybe(self.dim), scale=self.maybe("sqrt(dim)", 0.5))
+        if self.one(False, False, True):
+            text = f"norm.table({text})"
+        if narrow:
+            text = self.projected(text)
+        elif self.one(False, False, False, True):
+            text += f" + {self.projected(call('sinusoidal_position', width=self.one(6, 2, 4)))}"
+        for _ in range(self.one(0, 1, 2)):
+            term = self.one("learned_position", "sinusoidal_position", "segments")
+            if term in text:
+                continue
+            offset = self.maybe(2, 1)
+            made = {
+                "learned_position": call(term, offset=offset, length=self.maybe(CONTEXT + 3)),
+                "sinusoidal_position": call(term, offset=offset, theta=self.maybe(50), layout=self.maybe("half", "interleaved"), inclusive=self.maybe(True, False)),
+                "segments": f"segments({self.one(2, 1, 3)})",
+            }[term]
+            text += f" + {self.maybe('0.5', '2') or '1'} * {made}" if self.flag() else f" + {made}"
+        return f"norm.embed({text})" if self.one(False, False, True) else text
+
+    def projected(self, text: str) -> str:
+        return f"project({text}, bias: true)" if self.flag() else f"project({text})"
+
+    def head(self) -> str:
+        tied = self.flag()
+        narrow = self.table_width if tied and self.table_width != self.dim else None
+        match self.one("hidden", "lm", "mlm", "pooled", "classify", "classify_tokens"):
+            case "lm":
+                more = {"scale": self.maybe(0.5, "dim ** -0.5"), "softcap": self.maybe(5), "bias": self.maybe(True, False)}
+                return call("lm", tied=tied, width=narrow if tied else self.maybe(5), **more)
+            case "mlm":
+                more = {"dense_bias": self.maybe(False, True), "bias": self.maybe(False, True)}
+                return call("mlm", tied=tied, activation=self.one(*ACTIVATIONS), norm=self.norm(), width=narrow if tied else self.maybe(5), **more)
+            case "pooled":
+                return f"pooled({self.one('mean', 'first', 'tanh_first')})"
+            case "classify":
+                more = {"pool": self.one("first", "last", "mean"), "activation": self.maybe(*ACTIVATIONS), "bias": self.maybe(True, False)}
+                return call("classify", classes=self.one(3, 1), **more)
+            case "classify_tokens":
+                return call("classify_tokens", classes=self.one(3, 1), bias=self.maybe(True, False))
+        return "hidden"
+
+    # ---- the whole
+
+    def kind(self, causal: bool) -> dict[str, str]:
+        """Everything that may differ from layer to layer."""
+        turned = self.one(4, 6, 2, 8, 3, 5)
+        return {
+            "position": self.position(turned),
+            "mask": self.mask(causal),
+            "norm": self.norm(),
+            "attention": self.attention(turned),
+            "ffn": self.ffn(),
+        }
+
+    def text(self) -> str:
+        self.dim, self.depth = self.one(8, 12, 16, 18), self.one(1, 2, 3)
+        causal = self.one(True, True, False)
+        block, labels = self.block("own")
+        first = self.kind(causal)
+        self.fields |= {"vocab": str(self.one(19, 11, 40)), "dim": str(self.dim), "depth": str(self.depth), "context": str(CONTEXT)}
+        self.fields |= {"embed": self.embed(), **first, "block": block, "head": self.head()}
+        if block == "own" and self.flag():
+            self.labelled(labels, first)
+        if self.one(False, False, True):
+            self.fields["final_norm"] = self.one("norm", "none", self.norm())
+        if self.one(False, False, False, True):
+            self.fields |= {"dropout": "0.1", "attention_dropout": "0.2"}
+        sections = self.layers(causal, labels) if self.flag() else ""
+        body = "\n".join(f"  {name} = {value}" for name, value in self.fields.items())
+        blocks = "".join(f"block {name}(x) {{\n  {text}\n}}\n" for name, text in self.blocks.items())
+        return f"{blocks}model fuzz {{\n{body}\n{sections}}}\n"
+
+    def labelled(self, labels: list[str], first: dict[str, str]) -> None:
+        """A field for one instance alone."""
+        if "attention.second(" in self.blocks["own"]:
+            self.fields["attention.second"] = first["attention"].replace("bias: true, ", "").replace("softcap: 5", "softcap: 3")
+        if "ffn.second(" in self.blocks["own"]:
+            self.fields["ffn.second"] = self.network()
+        if labels:
+            self.fields[labels[0]] = self.norm()
+
+    def layers(self, causal: bool, labels: list[str]) -> str:
+        """Two kinds of layer and where they stand."""
+        if self.depth == 1:
+            return ""
+        other = self.kind(causal)
+        wanted = {name for name in other if self.flag()}
+        if wanted & {"attention", "position"}:
+            wanted |= {"attention", "position"}  # a position scheme suits the heads it was drawn for
+        if "attention.second" in self.fields:
+            wanted -= {"attention", "position"}
+        own = self.fields["block"] == "own"
+        if own:
+            wanted -= {name for name in ("attention", "ffn") if not re.search(rf"\b{name}(\.second)?\(", self.blocks["own"])}
+        section = [f"{name} = {value}" for name, value in other.items() if name in wanted]
+        if labels and self.one(False, False, True):
+            section.append(f"{self.one(*labels)} = none")
+        elif not own and self.one(False, False, True):
+            section.append(f"block = {self.one('pre_norm', 'post_norm', 'parallel')}")
+        turns = ("repeat [p, q]", "[p, repeat [q, p]]", "[for i in range(depth): if i % 2 == 0 then q else p]", "repeat [2 * p, q]")
+        where = self.one(*turns) if self.depth > 2 else "repeat [q, p]"
+        return f"  layer p {{ }}\n  layer q {{ {'  '.join(section)} }}\n  layers = {where}\n"
+
+
+@st.composite
+def specs(draw: Callable) -> str:
+    """The text of a spec with one model, `fuzz`."""
+    return Spec(draw).text()
