@@ -69,9 +69,9 @@ class _Builder:
         for number, argument in enumerate(self.call.arguments):
             if len(self.wrong) >= MOST_WRONG:
                 break
-            name = argument.name or (self.cls.first if number == 0 else None)
+            name = argument.name or next(iter(self.cls.positional[number : number + 1]), None)
             if name is None:
-                self.wrong.append(Diagnostic("NAM003", f"`{self.call.name}` takes its fields by name", argument.span, self._fields()))
+                self.wrong.append(Diagnostic("NAM003", self._nameless(), argument.span, self._fields()))
             elif name not in known:
                 hint = did_you_mean(name, known) or self._fields()
                 self.wrong.append(Diagnostic("NAM002", f"`{self.call.name}` has no field `{name}`", argument.span, hint))
@@ -80,6 +80,10 @@ class _Builder:
             else:
                 found[name] = argument
         return found
+
+    def _nameless(self) -> str:
+        names = " and ".join(f"`{name}`" for name in self.cls.positional)
+        return f"`{self.call.name}` takes " + (f"only {names} without a name" if names else "its fields by name")
 
     def _known(self) -> list[str]:
         return [name for name in self.cls.model_fields if name != "kind"]
@@ -209,7 +213,12 @@ def _words(annotation: Any) -> frozenset[str]:
 
 
 MOST_WRONG = 20  # fields of one call that are named as wrong
-BOUNDS = {"greater_than": "greater than {gt}", "greater_than_equal": "at least {ge}", "less_than": "less than {lt}", "less_than_equal": "at most {le}"}
+BOUNDS = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+}
 TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",

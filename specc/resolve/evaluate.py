@@ -175,7 +175,9 @@ def _binary(expr: tree.Binary, scope: Scope) -> Any:
     if operator == "+" and isinstance(left, list) and isinstance(right, list):
         scope.work.spend(len(left) + len(right), expr.span)
         if len(left) + len(right) > MOST_ITEMS:
-            raise fail("LIM010", f"a list of {len(left) + len(right):,} items is longer than the {MOST_ITEMS:,} that specc takes", expr.span)
+            raise fail(
+                "LIM010", f"a list of {len(left) + len(right):,} items is longer than the {MOST_ITEMS:,} that specc takes", expr.span
+            )
         return left + right
     left, right = _number(left, expr.left.span), _number(right, expr.right.span)
     return bounded(_arithmetic(operator, left, right, expr.span), expr.span)

@@ -18,7 +18,12 @@ def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[str]
     if "layers" not in body.fields:
         if body.layers:
             first = next(iter(body.layers.values()))
-            raise fail("VAL002", "the model has layer sections, and no `layers` says where they stand", first.span, f"add `layers = [{depth} * {first.name}]`, for one")
+            raise fail(
+                "VAL002",
+                "the model has layer sections, and no `layers` says where they stand",
+                first.span,
+                f"add `layers = [{depth} * {first.name}]`, for one",
+            )
         return ["layer"] * depth
     span = body.fields["layers"].value.span
     labels = _spell(scope.field("layers", span), depth, span, scope.work)

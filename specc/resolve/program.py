@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,9 @@ class Program:
     prelude_blocks: frozenset[str] = frozenset()
 
 
+Reader = Callable[[Path, str, Span], Source]
+
+
 def read(path: Path, name: str | None = None, span: Span | None = None) -> Source:
     """A spec file's text. Raises SpecError where it cannot be read."""
     try:
@@ -44,26 +48,28 @@ def load(path: Path) -> Program:
     return load_source(read(path), path)
 
 
-def load_source(source: Source, path: Path) -> Program:
-    """The same from text at hand; `use` is relative to the folder of `path`."""
+def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
+    """The same from text at hand; `use` is relative to the folder of `path`. `reader` gets the texts of used files."""
     program, report = Program(), Report()
     prelude = SPECS / "std" / "blocks.specc"
     _add(parse(read(prelude, "std/blocks.specc")), program, report, prelude=True)
     program.prelude_blocks = frozenset(program.blocks)
     file = parse(source)
-    _uses(file, path, program, report, [path.resolve()], {path.resolve()})
+    _uses(file, path, program, report, [path.resolve()], {path.resolve()}, reader)
     _add(file, program, report)
     for item in file.items:  # what can be written and would be passed over
         if isinstance(item, tree.Adapter):
             report.error("CAP004", f"the adapter `{item.name}` cannot be compiled yet", item.span)
         elif isinstance(item, tree.Weights):
-            report.error("NAM006", f"`weights {item.name}` stands outside a model", item.span, "it belongs between the braces of `model NAME { }`")
+            report.error(
+                "NAM006", f"`weights {item.name}` stands outside a model", item.span, "it belongs between the braces of `model NAME { }`"
+            )
     program.own = [item.name for item in file.items if isinstance(item, tree.Model)]
     report.raise_errors()
     return program
 
 
-def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: list[Path], seen: set[Path]) -> None:
+def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: list[Path], seen: set[Path], reader: Reader) -> None:
     for item in file.items:
         if not isinstance(item, tree.Use):
             continue
@@ -77,8 +83,8 @@ def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: 
         if len(seen) >= MOST_FILES or len(chain) > 100:
             raise fail("LIM014", f"a spec may use {MOST_FILES} files, 100 deep", item.span)
         seen.add(target)
-        used = parse(read(target, str(path.parent / item.path), item.span))
-        _uses(used, target, program, report, [*chain, target], seen)
+        used = parse(reader(target, str(path.parent / item.path), item.span))
+        _uses(used, target, program, report, [*chain, target], seen, reader)
         _add(used, program, report)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from specc.diagnostics.finding import SpecError
 from specc.resolve.evaluate import chosen_arm, evaluate, truth
 from specc.resolve.functions import FUNCTIONS
-from specc.resolve.model import KNOWN
+from specc.resolve.parts import KNOWN
 from specc.resolve.reach import parts
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, LayerRef, Run, Source, Symbol

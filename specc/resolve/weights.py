@@ -130,5 +130,3 @@ def _list(value: Any, span: Span) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise fail("TYP009", "`ignore` is a list of names; `{i}` stands for a number and `*` for anything", span)
     return tuple(value)
-
-

@@ -113,7 +113,6 @@ class Wirer:
             return wires[0]
         return Call(instance=name, inputs=wires)
 
-
     def _known(self, argument: tree.Argument) -> None:
         """Raises SpecError where a bare word is handed to a call that neither the formula nor the model knows."""
         word = argument.value
@@ -122,7 +121,9 @@ class Wirer:
                 raise self._nothing(word)
 
     def _nothing(self, word: tree.Name) -> SpecError:
-        return fail("NAM007", f"nothing called `{word.id}` flows here", word.span, f"bound so far: {', '.join(self.bound)}" if self.bound else None)
+        return fail(
+            "NAM007", f"nothing called `{word.id}` flows here", word.span, f"bound so far: {', '.join(self.bound)}" if self.bound else None
+        )
 
 
 def _path(function: tree.Expr) -> str:

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from specc.resolve.evaluate import evaluate
 from specc.resolve.layout import layout
-from specc.resolve.model import KNOWN, Resolved
+from specc.resolve.model import Resolved
+from specc.resolve.parts import KNOWN
 from specc.resolve.program import Program
 from specc.resolve.reach import parts
 from specc.resolve.reduce import Reducer, names_in

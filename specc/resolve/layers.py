@@ -1,0 +1,184 @@
+"""The layers: which stands where, and each one's wiring, sublayers, position scheme and mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from specc.components.registry import SUBLAYERS
+from specc.diagnostics.finding import Diagnostic, SpecError, did_you_mean, fail
+from specc.ir.model import Instance, Layer
+from specc.ir.node import Component
+from specc.ir.wiring import Block, Ref, Wire
+from specc.resolve.components import build
+from specc.resolve.layout import layout
+from specc.resolve.parts import SIZES, TRAINING, Parts
+from specc.resolve.reach import INDEX, Reach, mentions
+from specc.resolve.scope import Scope
+from specc.resolve.values import Symbol
+from specc.resolve.wiring import Wirer
+from specc.resolve.work import LAYER
+from specc.source import Span
+from specc.syntax import tree
+
+ANY = (Ref(name="x"),)  # for a call that is known to have one input
+MOST_WRONG = 20  # statements of one section that are named as wrong
+
+
+@dataclass(slots=True)
+class Layers:
+    """Reads the layers of one model; what many of them have in common is read once."""
+
+    parts: Parts
+    reach: Reach | None = None
+    instances: dict[tuple[str, int], Instance] = field(default_factory=dict)
+    wired: dict[int, tuple[list[tuple[str, Span]], frozenset[str], Block]] = field(default_factory=dict)
+
+    def read(self) -> tuple[Layer, ...]:
+        """Every layer, in order. What is wrong with one kind is reported, and the next kind is looked at too."""
+        self.reach = Reach(self.parts.body.fields)
+        labels = self.parts.attempt(self._labels) or [*self.parts.body.layers] or ["layer"]
+        sections: dict[str, tuple[dict[str, tree.Field], frozenset[str]]] = {}
+        kinds: dict[str, Layer | None] = {}
+        wrong: set[str] = set()
+        layers = []
+        for index, label in enumerate(labels):
+            if label in wrong:
+                continue
+            known = kinds.get(label)
+            if known is None:
+                try:
+                    if label not in sections:
+                        sections[label] = self._section(label)
+                    scope = self.parts.scope.over(sections[label][0], index, sections[label][1])
+                    known = self._layer(label, scope)
+                except SpecError as error:  # the next kind of layer is looked at too
+                    self.parts.report.add(*error.diagnostics)
+                    wrong.add(label)
+                    continue
+                kinds[label] = None if scope.index_read else known
+            layers.append(known)
+        return tuple(layers)
+
+    def _labels(self) -> list[str]:
+        """Which layer stands where; nothing where the depth itself is wrong."""
+        parts = self.parts
+        return layout(parts.body, parts.scope, parts.dims.depth, parts.definition) if parts.dims.depth else []
+
+    def _section(self, label: str) -> tuple[dict[str, tree.Field], frozenset[str]]:
+        """The fields of a layer section, and what they change. Raises SpecError with everything that does not belong there."""
+        section = self.parts.body.layers.get(label)
+        fields: dict[str, tree.Field] = {}
+        wrong: list[Diagnostic] = []
+        for statement in section.body if section else ():
+            if not isinstance(statement, tree.Field):
+                wrong.append(Diagnostic("NAM006", "a layer holds fields only", statement.span))
+                continue
+            name, span = str(statement.path), statement.path.span
+            if name in fields:
+                wrong.append(Diagnostic("NAM005", f"`{name}` is given twice", span, notes=((fields[name].path.span, "first here"),)))
+            if name in SIZES or name in ("embed", "head", "layers", "final_norm"):
+                wrong.append(Diagnostic("NAM010", f"`{name}` belongs to the model, not to a layer", span))
+            fields[name] = statement
+        if wrong:
+            raise SpecError(wrong[:MOST_WRONG])
+        return fields, self.reach.of(fields, self.parts.scope.work, self.parts.definition.name_span)
+
+    def _layer(self, label: str, scope: Scope) -> Layer:
+        """One layer. Raises SpecError with the findings of all its parts."""
+        scope.work.spend(LAYER, self.parts.definition.name_span)
+        wrong: dict[Diagnostic, None] = {}
+
+        def found(part):
+            try:
+                return part()
+            except SpecError as error:
+                wrong.update(dict.fromkeys(error.diagnostics))
+
+        mask = found(lambda: self.parts.required("mask", scope))
+        position = found(lambda: self._position(scope))
+        block, instances = found(lambda: self._wiring(scope, wrong)) or (None, {})
+        if position is not None:
+            found(lambda: self._check_layer(position, tuple(instances.values()), scope))
+        if wrong:
+            raise SpecError(wrong)
+        self._overrides_used(label, scope)
+        return Layer(label=label, position=position, mask=mask, block=block, instances=tuple(instances.values()))
+
+    def _position(self, scope: Scope) -> Component:
+        found = self.parts.component("position", ("position",), scope, self.parts.dims)
+        if found is None:
+            found = build(Symbol("none", self.parts.definition.span), ("position",), self.parts.dims, self.parts.definition.span, scope)
+        return found
+
+    def _wiring(self, scope: Scope, wrong: dict[Diagnostic, None]) -> tuple[Block, dict[str, Instance]]:
+        """The block of a layer, and the sublayers that it calls; what is wrong with those goes to `wrong`."""
+        block = self.parts.block(scope)
+        instances: dict[str, Instance] = {}
+        calls: list[tuple[str, Span]] = []
+
+        def instance(path: str, inputs: tuple[Wire, ...], others: tuple[tree.Argument, ...], span: Span) -> str | None:
+            if others or len(inputs) != 1:
+                raise fail("TYP013", f"`{path}` takes one value of the formula", span)
+            calls.append((path, span))
+            try:
+                component = self._sublayer(path, scope, span)
+            except SpecError as error:  # the block is read on, as if the sublayer were there
+                wrong.update(dict.fromkeys(error.diagnostics))
+                return path
+            if component is not None:
+                instances[path] = self._instance(path, component)
+            return None if component is None else path
+
+        known = self.wired.get(id(block))
+        if known is None:
+            if len(block.parameters) > 1:
+                raise fail("CAP001", f"the block `{block.name}` takes the output of an encoder, and models with two stacks cannot be compiled yet", block.span)
+            wired = Wirer(scope, instance).block(block)
+            if not wrong and self._constant(block):
+                self.wired[id(block)] = (calls, frozenset(instances), wired)
+            return wired, instances
+        known_calls, present, wired = known
+        for path, span in known_calls:
+            instance(path, ANY, (), span)
+        if instances.keys() == present or wrong:
+            return wired, instances
+        return Wirer(scope, instance).block(block), instances  # a sublayer that is none here alone
+
+    def _constant(self, block: tree.Block) -> bool:
+        """Whether a block says the same in every layer: its formulas name no field but sublayers that they call."""
+        named = set().union(*(mentions(statement.value) for statement in block.fields))
+        return INDEX not in named and not named & self.parts.scope.fields.keys() - {*SUBLAYERS}
+
+    def _instance(self, path: str, component: Component) -> Instance:
+        key = path, id(component)
+        if key not in self.instances:
+            self.parts.scope.work.spend(3 * getattr(component, "experts", 1), self.parts.definition.name_span)  # each has its own parameters
+            self.instances[key] = Instance(path=path, component=component, width=self.parts.dims.dim)
+        return self.instances[key]
+
+    def _sublayer(self, path: str, scope: Scope, span: Span) -> Component | None:
+        """What a block calls by this path: the labelled field where the model has one, else the field itself."""
+        field = path.partition(".")[0]
+        name = path if path in scope.fields else field
+        scope.used.add(path)
+        if name not in scope.fields:
+            known = [f for f in scope.fields if f not in (*SIZES, *TRAINING)]
+            raise fail("NAM011", f"the block calls `{path}`, and the model has no field `{field}`", span, did_you_mean(field, known))
+        return self.parts.component(name, (field,) if field in SUBLAYERS else SUBLAYERS, scope, self.parts.dims)
+
+    def _check_layer(self, position: Component, instances: tuple[Instance, ...], scope: Scope) -> None:
+        for part in instances:
+            if part.component.state(self.parts.dims) and hasattr(part.component, "head_dim"):
+                for found in position.check_heads(part.component.heads, part.component.head_dim):
+                    span = scope.fields["position"].value.span if "position" in scope.fields else self.parts.definition.span
+                    raise fail(found.code, found.message, span, found.help)
+
+    def _overrides_used(self, label: str, scope: Scope) -> None:
+        """Everything that a layer section sets must be asked for: by the layer itself, or by what another field says."""
+        section = self.parts.body.layers.get(label)
+        names = {str(s.path): s for s in section.body} if section else {}
+        idle = [n for n in names if not scope.evaluated(n) and n not in self.reach.dependents]
+        mentioned = set().union(*(mentions(s.value) for s in names.values())) if idle else set()
+        for name in idle:
+            if name not in mentioned:
+                self.parts.report.error("LNT002", f"the layer `{label}` sets `{name}`, and nothing in it uses that", names[name].path.span)
