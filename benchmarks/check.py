@@ -33,11 +33,12 @@ def main() -> int:
     rows = []
     for one in commands:
         if one.trouble:
-            rows.append([one.name, one.trouble, "-", "-"])
+            rows.append([one.name, one.trouble, *["-"] * 4])
             continue
-        cells = [number(median(one.seconds) * 1000, 0), number(ratio(one.seconds, nothing.seconds), 1), number(median(one.megabytes), 0)]
-        rows.append([one.name, *cells])
-    print(table(("", "ms", "ratio", "peak MB"), rows, options.markdown))
+        cells = [number(median(one.seconds) * 1000, 0), number(ratio(one.seconds, nothing.seconds), 1)]
+        cells += [number(median(one.work) * 1000, 0), number(ratio(one.work, nothing.work), 1)]
+        rows.append([one.name, *cells, number(median(one.megabytes), 0)])
+    print(table(("", "ms", "ratio", "CPU ms", "ratio", "peak MB"), rows, options.markdown))
     print(f"\nmedian of {runs}; {versions(sys.executable, ('pydantic', 'lark'))}")
     return 0
 

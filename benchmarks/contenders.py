@@ -35,7 +35,8 @@ def specc(spec: Path, source: Path, out: Path, how: str) -> Contender:
 def peers(python: str, source: Path, work: Path) -> list[Contender]:
     """The peers that write a decoder with a cache."""
     mobius = [python, "-m", "mobius", "build", "--config", str(source)]
-    builder = [python, "-m", "onnxruntime_genai.models.builder", "-i", str(source), "-p", "fp32", "-e", "cpu", "-c", str(work / "cache"), "-o"]
+    builder = [python, "-m", "onnxruntime_genai.models.builder", "-i", str(source), "-p", "fp32", "-e", "cpu"]
+    builder += ["-c", str(work / "cache"), "-o"]
     return [
         _peer("mobius", python, "mobius", mobius, work / "mobius", source),
         _peer("mobius --ep cpu", python, "mobius", [*mobius, "--ep", "cpu"], work / "mobius-cpu", source),

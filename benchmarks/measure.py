@@ -32,11 +32,12 @@ class Contender:
     prepare: Callable[[], None] = lambda: None
     out: Path | None = None
     seconds: list[float] = field(default_factory=list)
+    work: list[float] = field(default_factory=list)
     megabytes: list[float] = field(default_factory=list)
 
 
-def spawn(command: Sequence[str]) -> tuple[float, float]:
-    """A command to its end -> seconds, and the most memory it held at once in MB. Raises Failed.
+def spawn(command: Sequence[str]) -> tuple[float, float, float]:
+    """A command to its end -> seconds, seconds of CPU time, and the most memory it held at once in MB. Raises Failed.
 
     wait4 counts a child from before its exec, when it still is a copy of this process: these scripts import nothing large.
     """
@@ -54,7 +55,7 @@ def spawn(command: Sequence[str]) -> tuple[float, float]:
             lines = [line.strip() for line in said.read().decode(errors="replace").splitlines() if line.strip()]
             raise Failed(f"failed ({child.returncode}): {lines[-1][:120] if lines else 'no output'}")
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    return seconds, used.ru_maxrss * unit / 1e6
+    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * unit / 1e6
 
 
 def quiet() -> dict[str, str]:
@@ -72,12 +73,13 @@ def interleaved(contenders: Sequence[Contender], runs: int) -> None:
                 continue
             try:
                 contender.prepare()
-                seconds, megabytes = spawn(contender.command)
+                seconds, work, megabytes = spawn(contender.command)
             except (Failed, OSError) as error:
                 contender.trouble = str(error)
                 continue
             if number:
                 contender.seconds.append(seconds)
+                contender.work.append(work)
                 contender.megabytes.append(megabytes)
             say(f"round {number}/{runs}  {contender.name}: {seconds:.2f} s")
 
@@ -131,10 +133,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], markdown: bool) ->
         lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
-        for row in [head, *rows]
-    )
+    lines = []
+    for name, *cells in [head, *rows]:
+        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
 
 
 def number(value: float | None, digits: int, unit: str = "") -> str:

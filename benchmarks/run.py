@@ -1,10 +1,12 @@
 """What the graphs are worth: prefill and decode on ONNX Runtime, specc's graph beside its peers' and transformers eager.
 
-    python benchmarks/run.py [--peers PYTHON] [--folder DIR] [--rounds N | --quick] [--chunk N] [--markdown]
+    python benchmarks/run.py [--peers PYTHON] [--folder DIR] [--rounds N | --quick] [--chunk N] [--cpu-time] [--markdown]
 
 All graphs come from one checkpoint (see compile.py) and run in this interpreter's ONNX Runtime, on the CPU, with the same
-session options. Each contender lives in a process of its own, one works at a time, and they take turns. Every contender
-passes the same tokens, and its logits are compared with those of transformers: what computes something else does not count.
+session options. In each round every contender gets a new process, since a process's speed depends on where its weights come
+to lie in memory, passes the prompt once uncounted, and is timed. One works at a time. All pass the same tokens, and their
+logits are compared with those of transformers: what computes something else does not count.
+--cpu-time is for a machine that others use too: one thread, and the time it computes in place of the time that passes.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ REST = 0.05  # seconds after which the threads of the contender before no longer
 class OnGraph:
     """A decoder graph on ONNX Runtime. It is fed what its inputs ask for; the cache stays where it is between steps."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, threads: int) -> None:
         import onnxruntime as ort
 
         options = ort.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.add_session_config_entry("session.set_denormal_as_zero", "1")
         options.log_severity_level = 3
         self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
@@ -77,7 +79,7 @@ class OnGraph:
 class OnTorch:
     """transformers' own model, eager."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, threads: int) -> None:
         import torch
         from transformers import AutoModelForCausalLM
         from transformers.utils import logging
@@ -85,7 +87,7 @@ class OnTorch:
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         warnings.simplefilter("ignore")  # newer versions call the cache by another name, older ones by this one alone
-        torch.set_num_threads(THREADS)
+        torch.set_num_threads(threads)
         torch.set_flush_denormal(True)
         torch.set_grad_enabled(False)
         self.model = AutoModelForCausalLM.from_pretrained(path).eval()
@@ -103,12 +105,14 @@ class OnTorch:
         return lambda: made.logits[0].numpy()
 
 
-def work(pipe, kind: type, path: str) -> None:
+def work(pipe, kind: type, path: str, cpu_time: bool) -> None:
     """A contender's process: answers what it is asked until the pipe closes."""
     try:
-        begin = time.perf_counter()
-        model = kind(path)
-        pipe.send(time.perf_counter() - begin)
+        clock = time.thread_time if cpu_time else time.perf_counter
+        begin = clock()
+        model = kind(path, 1 if cpu_time else THREADS)
+        model.clock = clock
+        pipe.send(clock() - begin)
         while True:
             task, prompt, chunk = pipe.recv()
             pipe.send({"time": timed, "logits": sampled}[task](model, prompt, chunk))
@@ -128,15 +132,16 @@ def tokens(prompt: int) -> Any:
 def timed(model: Any, prompt: int, chunk: int) -> tuple[float, float]:
     """-> seconds of the prefill, and of one step after it"""
     ids = tokens(prompt)
-    model.reset()
-    time.sleep(REST)
-    begin = time.perf_counter()
-    for place in range(0, prompt, chunk):
-        model.step(ids[place : min(place + chunk, prompt)])
-    middle = time.perf_counter()
+    for _ in ("uncounted", "counted"):
+        model.reset()
+        time.sleep(REST)
+        begin = model.clock()
+        for place in range(0, prompt, chunk):
+            model.step(ids[place : min(place + chunk, prompt)])
+    middle = model.clock()
     for place in range(prompt, prompt + STEPS):
         model.step(ids[place : place + 1])
-    end = time.perf_counter()
+    end = model.clock()
     model.reset()
     return middle - begin, (end - middle) / STEPS
 
@@ -163,22 +168,24 @@ class Runner:
     path: Path
     trouble: str = ""
     peer: bool = True
-    load: float | None = None
+    load: list[float] = field(default_factory=list)
     prefill: dict[int, list[float]] = field(default_factory=dict)
     decode: dict[int, list[float]] = field(default_factory=dict)
     error: dict[int, float] = field(default_factory=dict)
     _pipe: Any = None
     _process: Any = None
 
-    def start(self) -> None:
+    def start(self, cpu_time: bool) -> None:
         if self.trouble:
             return
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=work, args=(other, self.kind, str(self.path)), daemon=True)
+        self._process = context.Process(target=work, args=(other, self.kind, str(self.path), cpu_time), daemon=True)
         self._process.start()
         other.close()
-        self.load = self._answer()
+        load = self._answer()
+        if load is not None:
+            self.load.append(load)
 
     def ask(self, task: str, prompt: int, chunk: int) -> Any:
         """None where it failed, now or before."""
@@ -207,6 +214,8 @@ class Runner:
             self._pipe.close()
             self._process.join(10)
             self._process.kill()
+            self._process.join()
+            self._process = None
 
 
 def main() -> int:
@@ -217,21 +226,15 @@ def main() -> int:
         except Failed as error:
             print(f"no checkpoint to run: {error}", file=sys.stderr)
             return 1
-        try:
-            for runner in runners:
-                runner.start()
-            for prompt in options.prompts:
-                chunk = options.chunk or prompt
-                agree(runners, prompt, chunk)
-                rounds(runners, prompt, chunk, options.rounds if prompt < 1000 else max(1, options.rounds // 2))
-        finally:
-            for runner in runners:
-                runner.stop()
+        for prompt in options.prompts:
+            agree(runners, prompt, options)
+            rounds(runners, prompt, options)
     for prompt in options.prompts:
         pieces = f" in pieces of {options.chunk}" if options.chunk else ""
         print(f"{prompt} tokens of prompt{pieces}, then {STEPS} single steps\n")
         print(table(HEAD, rows(runners, prompt), options.markdown), end="\n\n")
-    print(f"medians; {THREADS} threads; {versions(sys.executable, ('onnxruntime', 'onnxruntime-gpu', 'torch', 'transformers'))}")
+    clock = "CPU time, 1 thread" if options.cpu_time else f"wall time, {THREADS} threads"
+    print(f"medians; {clock}; {versions(sys.executable, ('onnxruntime', 'onnxruntime-gpu', 'torch', 'transformers'))}")
     print(f"graphs by {versions(options.peers, ('mobius-onnx', 'onnxruntime-genai'))}")
     return 0
 
@@ -240,9 +243,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="the interpreter that has the peers (default: this one)")
     parser.add_argument("--folder", metavar="DIR", help="work here and keep what is made (default: a temporary folder)")
-    parser.add_argument("--rounds", type=int, default=11, help="counted rounds; half as many at 2,048 tokens (default: 11)")
+    parser.add_argument("--rounds", type=int, default=11, help="rounds; half as many at 2,048 tokens (default: 11)")
     parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS, metavar="N", help="prompt lengths (default: 128 2048)")
-    parser.add_argument("--chunk", type=int, metavar="N", help="pass the prompt on in pieces of N tokens, as `specc run` does (default: at once)")
+    parser.add_argument("--chunk", type=int, metavar="N", help="pass the prompt on in pieces of N tokens (default: at once)")
+    parser.add_argument("--cpu-time", action="store_true", help=f"CPU time of one thread (default: wall time of {THREADS})")
     parser.add_argument("--quick", action="store_true", help="three rounds")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
@@ -271,27 +275,41 @@ def graph(contender: Contender) -> Path:
     return contender.out / "model.onnx"
 
 
-def agree(runners: list[Runner], prompt: int, chunk: int) -> None:
+def asked(runner: Runner, task: str, prompt: int, options: argparse.Namespace) -> Any:
+    """One task in a new process; None where it failed."""
+    if runner.trouble:
+        return None
+    try:
+        runner.start(options.cpu_time)
+        return runner.ask(task, prompt, options.chunk or prompt)
+    finally:
+        runner.stop()
+
+
+def agree(runners: list[Runner], prompt: int, options: argparse.Namespace) -> None:
     """The largest difference of each contender's logits from transformers'."""
     import numpy as np
 
-    wanted = runners[-1].ask("logits", prompt, chunk)
-    for runner in runners:
-        found = runner.ask("logits", prompt, chunk) if wanted is not None and runner is not runners[-1] else None
+    *graphs, reference = runners
+    wanted = asked(reference, "logits", prompt, options)
+    for runner in graphs if wanted is not None else ():
+        found = asked(runner, "logits", prompt, options)
         if found is not None:
-            runner.error[prompt] = float(np.abs(found - wanted).max())
-            say(f"{prompt} tokens  {runner.name}: logits within {runner.error[prompt]:.1e} of transformers (largest {np.abs(wanted).max():.1f})")
+            error = runner.error[prompt] = float(np.abs(found - wanted).max())
+            say(f"{prompt} tokens  {runner.name}: logits within {error:.1e} of transformers, whose largest is {np.abs(wanted).max():.1f}")
 
 
-def rounds(runners: list[Runner], prompt: int, chunk: int, count: int) -> None:
-    """The first round is not counted."""
-    for turn in range(count + 1):
-        for runner in [*runners[turn % len(runners) :], *runners[: turn % len(runners)]]:
-            taken = runner.ask("time", prompt, chunk)
-            if taken is not None and turn:
+def rounds(runners: list[Runner], prompt: int, options: argparse.Namespace) -> None:
+    """Long prompts take half as many."""
+    count = options.rounds if prompt < 1000 else max(1, options.rounds // 2)
+    for turn in range(count):
+        first = turn % len(runners)
+        for runner in [*runners[first:], *runners[:first]]:
+            taken = asked(runner, "time", prompt, options)
+            if taken is not None:
                 runner.prefill.setdefault(prompt, []).append(taken[0])
                 runner.decode.setdefault(prompt, []).append(taken[1])
-        say(f"{prompt} tokens  round {turn}/{count}")
+                say(f"{prompt} tokens  round {turn + 1}/{count}  {runner.name}: {taken[0] * 1000:.0f} ms, {1 / taken[1]:.1f} tokens/s")
 
 
 HEAD = ("", "prefill ms", "ratio", "decode tokens/s", "ratio", "logits error", "load s")
@@ -302,20 +320,21 @@ def rows(runners: list[Runner], prompt: int) -> list[list[str]]:
     best = {name: fastest(runners, name, prompt) for name in ("prefill", "decode")}
     lines = []
     for runner in runners:
-        if runner.trouble or prompt not in runner.prefill:
+        if prompt not in runner.prefill:
             lines.append([runner.name, runner.trouble or "not run", *["-"] * 5])
             continue
         prefill, decode, error = runner.prefill[prompt], runner.decode[prompt], runner.error.get(prompt)
-        said = "reference" if runner is runners[-1] else "not compared" if error is None else f"{error:.0e}" + (" WRONG" if error > CLOSE else "")
+        said = "not compared" if error is None else f"{error:.0e}" + (" WRONG" if error > CLOSE else "")
         times = [number(median(prefill) * 1000, 0), number(ratio(prefill, best["prefill"]), 2)]
         times += [number(1 / median(decode), 1), number(ratio(decode, best["decode"]), 2)]
-        lines.append([runner.name, *times, said, number(runner.load, 2)])
+        said = "reference" if runner is runners[-1] else said
+        lines.append([runner.name, *times, said, number(median(runner.load), 2)])
     return lines
 
 
 def fastest(runners: list[Runner], name: str, prompt: int) -> list[float]:
     """The times of the peer with the lowest median; one whose logits are wrong is no peer."""
-    right = [r for r in runners if r.peer and not r.trouble and prompt in r.prefill and r.error.get(prompt, 0.0) <= CLOSE]
+    right = [r for r in runners if r.peer and prompt in r.prefill and r.error.get(prompt, 0.0) <= CLOSE]
     return min((getattr(r, name)[prompt] for r in right), key=median, default=[])
 
 

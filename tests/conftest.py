@@ -1,11 +1,16 @@
-"""Golden files: equal to what is committed, or rewritten on demand."""
+"""One thread for each worker; and golden files, equal to what is committed, or rewritten on demand."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# Before numpy or torch is imported. The matrices are small and the workers as many as the cores: more threads only wait.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 GOLDEN = Path(__file__).parent / "golden"
 

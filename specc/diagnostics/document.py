@@ -19,7 +19,8 @@ ROOMS = {
     "WGT": "A checkpoint, or the rules that say how it names its tensors",
     "CAP": "What can be written and not yet compiled",
     "CHK": "A check that does not hold",
-    "LNT": "What has no effect",
+    "LNT": "What has no effect, or is seldom meant",
+    "LCK": "specc.lock, and what is not as it says",
     "SYS": "Files, folders and the command line",
 }
 INTRODUCTION = """\
@@ -28,8 +29,9 @@ INTRODUCTION = """\
 <!-- Written by `python -m specc.diagnostics.document`. Change the table in specc/diagnostics/table instead. -->
 
 Every finding has a code that stays the same for ever. `specc explain CODE` prints its entry. A finding is an error, and the
-exit status 1, except for LNT001, CFG005 and CFG007, which are warnings (CFG005 is an error for quantised weights); SYS codes
-exit with status 2. Where a spec alone can cause a finding, the entry shows a whole file that does, and one that does not.
+exit status 1, except for LNT001, LNT004, the lint rules (LNT010 and up), CFG005 and CFG007, which are warnings (CFG005 is an
+error for quantised weights); SYS codes exit with status 2. [ci.md](ci.md) says how findings are turned on and off, and what an
+ignore comment looks like. Where a spec alone can cause a finding, the entry shows a whole file that does, and one that does not.
 """
 SHOWN = 24  # lines of an example; those of the limits are long by nature
 

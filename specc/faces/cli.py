@@ -19,7 +19,15 @@ COMMANDS = {
     "verify": "prove that PyTorch, ONNX Runtime and the published model compute the same",
     "run": "generate text or embeddings with a built model",
     "weights": "make weights, or convert them between layouts",
+    "diff": "what a change means for people who hold checkpoints",
+    "lock": "write specc.lock: what every spec is, for CI to hold it to",
+    "fmt": "write specs in the canonical layout, comments kept",
 }
+FORMATS = {  # of the commands that only report
+    "check": ("text", "json", "sarif", "junit", "github", "gitlab"),
+    "diff": ("text", "json", "markdown"),
+}
+BASIC = ("text", "json", "github")  # github: findings as annotations, everything else as text
 OPTIONAL = {"torch": "torch", "onnxruntime": "run", "tokenizers": "run", "safetensors": "torch", "transformers": "test"}
 
 
@@ -57,7 +65,7 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     named = next((a for a in arguments if not a.startswith("-")), None)
     for name, help in COMMANDS.items():
         command = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
-        command.add_argument("--format", choices=("text", "json"), default="text")
+        command.add_argument("--format", choices=FORMATS.get(name, BASIC), default="text")
         command.add_argument("--debug", action="store_true", help="show the trace of an internal error")
         if name == named:  # the other commands' modules stay unread
             module = import_module(f"specc.faces.commands.{name}_command")
@@ -67,12 +75,10 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
 
 
 def _report(error, options: argparse.Namespace) -> int:
-    from specc.diagnostics import render
+    from specc.diagnostics.formats import Group, render
 
-    if options.format == "json":
-        print(render.as_json(error.diagnostics))
-    else:
-        print(render.text(error.diagnostics), file=sys.stderr)
+    text = render(options.format, [Group("", error.diagnostics)])
+    print(text, file=sys.stderr if options.format == "text" else sys.stdout)
     return 2 if any(d.code.startswith("SYS") for d in error.diagnostics) else 1
 
 

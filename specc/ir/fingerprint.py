@@ -59,7 +59,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
 
 
 def _embedding(embedding: Embedding) -> dict[str, Any]:
-    flow = _Flow()
+    flow = Flow()
     return {"value": flow.from_(flow.add(embedding.value, {})), "instances": {i.path: _instance(i) for i in embedding.instances}}
 
 
@@ -96,7 +96,7 @@ def _value(value: Any) -> Any:
 # ---- wiring
 
 
-class _Flow:
+class Flow:
     """Dataflow as a table of operations on earlier ones: how values were named, and lines that nothing uses, leave no trace."""
 
     def __init__(self) -> None:
@@ -143,8 +143,13 @@ class _Flow:
 
 
 def _block(block: Block) -> dict[str, Any]:
-    flow = _Flow()
+    return {"inputs": len(block.inputs), "value": operations(block)}
+
+
+def operations(block: Block) -> list[list[Any]]:
+    """A block's dataflow without its names: each operation as [kind, what, numbers of its inputs]; the last one is the value."""
+    flow = Flow()
     values = {name: flow.number("input", number) for number, name in enumerate(block.inputs)}
     for assign in block.body:
         values[assign.name] = flow.add(assign.value, values)
-    return {"inputs": len(block.inputs), "value": flow.from_(values[block.inputs[0]])}
+    return flow.from_(values[block.inputs[0]])

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Node, Parameter
+from specc.ir.node import Component, Dims, Input, Node, Parameter
 from specc.ir.weights import WeightMap
 from specc.ir.wiring import Block, Wire
 
@@ -112,6 +112,14 @@ class Model(Node):
                 yield f"{prefix}final_norm", stack.final_norm, stack.dims
         for head in self.heads:
             yield head.key, head.component, head.dims(self.stack.dims)
+
+    def inputs(self) -> dict[str, Input]:
+        """What the components need from the caller, by name: the tokens first, what masks read last."""
+        parts = [i.component for i in self.stack.embedding.instances]
+        for layer in {id(layer): layer for layer in self.stack.layers}.values():
+            parts += [*(i.component for i in layer.instances), layer.position, layer.mask]
+        parts += [head.component for head in self.heads]
+        return {wanted.name: wanted for part in parts for wanted in part.inputs()}
 
     def parameters(self) -> dict[str, Parameter]:
         """Every stored tensor by its key in the state dict, in the order of the model."""

@@ -71,11 +71,17 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A tensor that the caller gives. shape holds the symbols B, T (new tokens), S (all tokens)."""
+    """A tensor that the caller gives; zeros, where PyTorch's caller gives none. shape holds the symbols B, T (new tokens), S (all tokens).
+
+    values: what a proof may fill it with: rows of the component's own table, the length of each row's beginning, or numbers
+    that are the same over a run of tokens. about: what a reader of the generated code has to know of it.
+    """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: Literal["int64", "float32"] = "int64"
+    values: Literal["rows", "beginning", "runs"] = "rows"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +108,14 @@ def under(prefix: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ..
 class Component(Node):
     """One variant on one axis. Its file holds all that specc knows of it; its PyTorch text is a template of the same name.
 
-    `first` names the field that a positional argument sets. A component never asks what kind another one is.
+    `positional` names the fields that arguments without a name set, in order. A component never asks what kind another one is.
     """
 
     axis: ClassVar[str]
-    first: ClassVar[str | None] = None
+    positional: ClassVar[tuple[str, ...]] = ()
     by_longest: ClassVar[bool] = False  # whether its numbers depend on the longest position of a call
+    # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
+    native: ClassVar[dict[str, str]] = {}
     kind: str
 
     @classmethod

@@ -26,18 +26,21 @@ def rope_of(call: tree.Call, scope: Scope, evaluate) -> Constructor:
         raise fail("TYP010", "`rope_of` takes the config, and where layers differ the layer's type", call.span)
     if unknown := set(named) - {"theta", "head_dim", "layout", "partial"}:
         raise fail("NAM002", f"`rope_of` has no field `{min(unknown)}`", call.span, did_you_mean(min(unknown), ["theta", "head_dim", "layout", "partial"]))
-    settings = _settings(positional[0], positional[1] if len(positional) == 2 else None)
+    settings = _settings(positional[0], positional[1] if len(positional) == 2 else None, call)
     return _constructor(settings, named, positional[0], call, scope)
 
 
-def _settings(config: Record, layer_type: str | None) -> dict[str, Any]:
+def _settings(config: Record, layer_type: str | None, call: tree.Call) -> dict[str, Any]:
     """Theta, type, partial factor and the scaling's own fields, whichever way they were written."""
     flat = {"rope_theta": config.get("rope_theta"), "partial_rotary_factor": config.get("partial_rotary_factor")}
     scaling, parameters = config.get("rope_scaling"), config.get("rope_parameters")
     chosen = parameters if isinstance(parameters, Record) else scaling
     record = dict(chosen.values) if isinstance(chosen, Record) else {}
     if any(isinstance(v, dict) for v in record.values()):  # one record per layer type
-        record = dict(record.get(layer_type) or {})
+        if not isinstance(record.get(layer_type), dict):
+            kind = "every layer" if layer_type is None else f"layers of type `{layer_type}`"
+            raise fail("CFG011", f"the config's rope settings are per layer type, and have none for {kind}", call.span)
+        record = dict(record[layer_type])
     merged = {k: v for k, v in flat.items() if v is not None} | {k: v for k, v in record.items() if v is not None}
     merged.setdefault("rope_type", merged.pop("type", "default"))
     return merged

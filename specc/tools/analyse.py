@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from specc.components.mask.base import Mask
 from specc.ir.model import Layer, Model, Stack
 from specc.ir.node import Component, Dims
 
@@ -61,30 +62,26 @@ class Costs:
 
     def flops(self, context: int) -> int:
         """FLOPs of one token's forward pass that attends to `context` keys, or to as many as its masks let it see."""
-        return sum(times * part.flops(dims, min(context, reach)) for part, dims, times, reach in self._working)
+        return sum(times * part.flops(dims, min(context, mask and mask.reach or context)) for part, dims, times, mask in self._working)
 
     def forward(self, tokens: int) -> int:
         """FLOPs of the forward pass over one sequence: each token of a causal layer attends to itself and those before it."""
         total = sum(head.component.flops_per_sequence(head.dims(self.model.stack.dims)) for head in self.model.heads)
-        causal = self.model.stack.causal
-        for part, dims, times, reach in self._working:
+        for part, dims, times, mask in self._working:
             alone, per_key = part.flops(dims, 0), part.flops(dims, 1) - part.flops(dims, 0)
-            full = min(int(min(reach, tokens)), tokens)
-            seen = full * (full + 1) // 2 + (tokens - full) * full if causal else tokens * full
-            total += times * (tokens * alone + per_key * seen)
+            total += times * (tokens * alone + (per_key * mask.pairs(tokens) if mask and per_key else 0))
         return total
 
     @cached_property
-    def _working(self) -> list[tuple[Component, Dims, int, float]]:
-        """The same components with how many keys they see at most."""
-        found: list[tuple[Component, Dims, int, float]] = []
+    def _working(self) -> list[tuple[Component, Dims, int, Mask | None]]:
+        """The same components, those of a layer with its mask."""
+        found: list[tuple[Component, Dims, int, Mask | None]] = []
         for stack in self.model.stacks:
-            found += [(i.component, i.dims(stack.dims), 1, float("inf")) for i in stack.embedding.instances]
+            found += [(i.component, i.dims(stack.dims), 1, None) for i in stack.embedding.instances]
             for layer, times in _alike(stack):
-                reach = layer.mask.reach or float("inf")
-                found += [(i.component, i.dims(stack.dims), times, reach) for i in layer.instances]
+                found += [(i.component, i.dims(stack.dims), times, layer.mask) for i in layer.instances]
         dims = self.model.stack.dims
-        return found + [(h.component, h.dims(dims), 1, float("inf")) for h in self.model.heads]
+        return found + [(h.component, h.dims(dims), 1, None) for h in self.model.heads]
 
     def training_flops(self, tokens: int) -> tuple[int, int | None]:
         """FLOPs to train on `tokens` tokens: 6ND, and counted: full windows forward, and twice that backward."""

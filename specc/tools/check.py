@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, SpecError
 from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import collect
-from specc.resolve.model import resolve
-from specc.resolve.program import Program, load
+from specc.resolve.model import Resolved, resolve
+from specc.resolve.program import Program, load_source, read
 from specc.resolve.scope import Scope
 from specc.resolve.values import Record
 from specc.resolve.work import Work
+from specc.source import Source
 from specc.syntax import tree
 from specc.tools.facts import check_facts
 
+Look = Callable[[Resolved, Report], None]
 
-def check_file(path: Path) -> tuple[int, Report]:
-    """-> how many models were checked, and what was found. Raises SpecError where the file cannot be read or parsed."""
-    program, report, work = load(path), Report(), Work()
+
+def check_file(path: Path, look: Look | None = None, source: Source | None = None) -> tuple[int, Report]:
+    """-> how many models were checked, and what was found. Raises SpecError where the file cannot be read or parsed.
+
+    look: is shown every model without errors. source: the file's text, where it is at hand.
+    """
+    program, report, work = load_source(source or read(path), path), Report(), Work()
     for name in program.own:
         own = Report()  # one model's mistakes do not keep the next from being looked at
         try:
-            _check(program.models[name], program, own, work)
+            _check(program.models[name], program, own, work, look)
         except SpecError as error:
             report.add(*error.diagnostics)
         else:
@@ -32,15 +39,20 @@ def check_file(path: Path) -> tuple[int, Report]:
     return len(program.own), report
 
 
-def _check(model: tree.Model, program: Program, report: Report, work: Work) -> None:
+def _check(model: tree.Model, program: Program, report: Report, work: Work, look: Look | None) -> None:
     if not model.parameters:
-        check_facts(resolve(model, program, report, work=work), report)
+        resolved = resolve(model, program, report, work=work)
+        check_facts(resolved, report)
+        if look is not None:
+            look(resolved, report)
         return
     inner = Report()  # what a sample leaves unused is no finding of the family
     body = collect(model, program, report, work)
     field = body.fields.get("sample")
     if field is None:
-        report.error("VAL011", f"the family `{model.name}` has no `sample` config to be checked with", model.name_span, "add `sample = record(...)`")
+        report.error(
+            "VAL011", f"the family `{model.name}` has no `sample` config to be checked with", model.name_span, "add `sample = record(...)`"
+        )
         return
     sample = evaluate(field.value, Scope(body.fields, report, evaluate, work=work))
     if not isinstance(sample, Record):

@@ -51,7 +51,12 @@ def check_facts(resolved: Resolved, report: Report) -> None:
         if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not isinstance(value, (int, float)):
             report.error("TYP004", f"a check compares numbers, and this one {describe(value)} with {describe(wanted)}", check.span)
         elif not OPERATORS[check.operator](value, wanted):
-            report.error("CHK001", f"this check does not hold: `{check.fact.span.text}` is {value:_}", check.span, f"the text says {check.operator} {wanted:_}")
+            report.error(
+                "CHK001",
+                f"this check does not hold: `{check.fact.span.text}` is {value:_}",
+                check.span,
+                f"the text says {check.operator} {wanted:_}",
+            )
 
 
 def _fact(fact: tree.Expr, costs: Costs, resolved: Resolved) -> Any:
@@ -69,7 +74,12 @@ def _called(name: str, call: tree.Call, costs: Costs, resolved: Resolved) -> Any
     given = {}
     for argument in call.arguments:
         if argument.name not in types:
-            raise fail("NAM002", f"`{name}` has no field `{argument.name or argument.span.text}`", argument.span, did_you_mean(argument.name or "", types))
+            raise fail(
+                "NAM002",
+                f"`{name}` has no field `{argument.name or argument.span.text}`",
+                argument.span,
+                did_you_mean(argument.name or "", types),
+            )
         value = evaluate(argument.value, resolved.scope)
         value = value.name if isinstance(value, Symbol) else value
         if not isinstance(value, types[argument.name]) or isinstance(value, bool):

@@ -62,6 +62,7 @@ def test_every_template_has_its_kind(axis: str):
 
 @pytest.mark.parametrize(("axis", "kind"), every_kind())
 def test_a_default_is_not_a_guess(axis: str, kind: str):
-    """A positional argument names a field that exists."""
+    """What an argument without a name sets is a field that exists."""
     cls = load(axis, kind)
-    assert cls.first is None or cls.first in cls.model_fields
+    assert set(cls.positional) <= set(cls.model_fields) - {"kind"}
+    assert len(set(cls.positional)) == len(cls.positional)

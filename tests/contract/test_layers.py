@@ -21,7 +21,7 @@ ROOMS = (
     ("specc.resolve",),
     ("specc.backends", "specc.weights"),
     ("specc.tools",),
-    ("specc.faces",),
+    ("specc.faces", "specc.pytest_plugin", "specc.pytest_items"),
 )
 APART = (("specc.backends.torch", "specc.backends.onnx"),)  # rooms of one rank that may not know of each other
 HOME = {"lark": "specc.syntax", "jinja2": "specc.backends.torch", "onnx": "specc.backends.onnx"}

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from specc.diagnostics import Diagnostic, SpecError
-from specc.tools.check import check_file
+from specc.diagnostics import Diagnostic
+from specc.tools.lint.rules import RULES
+from specc.tools.lint.run import Examiner
+from specc.tools.settings import Choice, Settings
 
 FILE = "example.specc"  # the name that an example may use for itself
 
 
-def findings(text: str, folder: Path) -> list[Diagnostic]:
-    """Everything found in a text, in the order of the report."""
+def findings(text: str, folder: Path, select: tuple[str, ...] = ()) -> list[Diagnostic]:
+    """Everything found in a text, in its order, but for lint rules: of those the ones in `select` are run."""
     path = folder / FILE
     path.write_text(text, encoding="utf-8")
-    try:
-        return check_file(path)[1].found
-    except SpecError as error:
-        return list(error.diagnostics)
+    settings = Settings(choice=Choice(ignore=tuple(RULES)), over=Choice(select))
+    return Examiner(lambda _: settings).examine([path])[0].found
 
 
-def codes(text: str, folder: Path) -> list[str]:
-    return [found.code for found in findings(text, folder)]
+def codes(text: str, folder: Path, select: tuple[str, ...] = ()) -> list[str]:
+    return [found.code for found in findings(text, folder, select)]

@@ -114,7 +114,11 @@ def test_a_field_that_no_family_knows_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_printed_spec_is_held_against_its_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "print_file", lambda file, original=run.print_file: original(file).replace("bidirectional", "causal").replace("causal", "bidirectional"))
+    monkeypatch.setattr(
+        run,
+        "print_file",
+        lambda file, original=run.print_file: original(file).replace("bidirectional", "causal").replace("causal", "bidirectional"),
+    )
     assert only(refused(tmp_path, LLAMA))[0] == "CFG008"
 
 

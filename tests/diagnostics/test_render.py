@@ -121,13 +121,13 @@ model m {
 }
 """
 SIX_AT_ONCE = """\
+example.specc:5:19: error TYP001: `theta` must be a number, and it is the word `ten`, which nothing here binds
+  5 |   position = rope(theta: ten)
+    |                   ^^^^^^^^^^
 example.specc:6:10: error NAM001: no mask variant is called `casual`
   6 |   mask = casual
     |          ^^^^^^
   = help: did you mean `causal`?
-example.specc:5:19: error TYP001: `theta` must be a number, and it is the word `ten`, which nothing here binds
-  5 |   position = rope(theta: ten)
-    |                   ^^^^^^^^^^
 example.specc:7:14: error VAL001: `eps` must be greater than 0, and it is the number 0
   7 |   norm = rms(eps: 0)
     |              ^^^^^^
@@ -149,7 +149,12 @@ def test_mistakes_in_different_fields_are_all_named(tmp_path: Path) -> None:
 
 
 def test_mistakes_in_sizes_and_names_are_named_together(tmp_path: Path) -> None:
-    text = BASE.replace("dim = 16", "dim = -16").replace("depth = 2", "depth = 2.5").replace("context", "contxt").replace("vocab = 64", "vocab = none")
+    text = (
+        BASE.replace("dim = 16", "dim = -16")
+        .replace("depth = 2", "depth = 2.5")
+        .replace("context", "contxt")
+        .replace("vocab = 64", "vocab = none")
+    )
     assert [(d.code, d.span.text) for d in findings(text, tmp_path)] == [("VAL001", "-16"), ("TYP001", "2.5"), ("NAM013", "contxt")]
 
 

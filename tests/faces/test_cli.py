@@ -73,7 +73,9 @@ def test_version(specc: Shell) -> None:
     assert specc("--version") == (0, f"specc {__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["nothing"], ["check"], ["check", "--nothing", "x"], ["build", "x", "--to", "paper", "-o", "y"], ["--format", "json"]])
+@pytest.mark.parametrize(
+    "arguments", [["nothing"], ["check"], ["check", "--nothing", "x"], ["build", "x", "--to", "paper", "-o", "y"], ["--format", "json"]]
+)
 def test_usage_errors(arguments: list[str], specc: Shell) -> None:
     status, out, err = specc(*arguments)
     assert (status, out) == (2, "")
@@ -253,7 +255,14 @@ def test_weights_that_cannot_lie_there(how: str, file: Path, specc: Shell) -> No
 
 
 def test_import_prints_or_writes(tmp_path: Path, specc: Shell) -> None:
-    config = {"model_type": "llama", "vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = {
+        "model_type": "llama",
+        "vocab_size": 64,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     (tmp_path / "config.json").write_text(json.dumps(config))
     status, text, err = specc("import", tmp_path / "config.json", "--name", "small")
     assert (status, err) == (0, "")

@@ -23,6 +23,8 @@ from tests.fuzz.drawn import CONTEXT
 from tests.harness import model_of
 
 BATCH = 2
+BLURRED = 4  # times as far from the exact numbers as PyTorch's own rounding
+WORST = 1e-3  # a model that rounding moves further than this proves nothing
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,11 @@ def feeds(draw) -> Feed:
 
 
 def disagreements(text: str, feed: Feed) -> list[str]:
-    """Every comparison that does not hold, in words. Raises SpecError where the text is no model."""
+    """Every comparison that does not hold, in words. Raises SpecError where the text is no model.
+
+    A random model may blow rounding up. Where the back ends part by more than the tolerance, PyTorch in float64 decides: its
+    distance from PyTorch in float32 is what rounding does to this model, and ONNX Runtime may lie a few times as far from it.
+    """
     import torch
 
     torch.set_num_threads(1)
@@ -56,33 +62,40 @@ def disagreements(text: str, feed: Feed) -> list[str]:
         folder, numbers = Path(name), drawn(model, feed.seed)
         save(model, numbers, folder)
         by_torch, by_onnx = ByTorch(model, numbers, folder), ByOnnx(model, folder)
-        return [f"{what}: {error:.2e}" for what, error in _compared(model, feed, by_torch, by_onnx) if not error <= TOLERANCE["float32"]]
+        found = []
+        for what, got, want, given, run in _compared(model, feed, by_torch, by_onnx):
+            error = apart(got, want, given)
+            if not error <= TOLERANCE["float32"]:
+                exactly = ByTorch(model, numbers, folder)
+                exactly.network.double()
+                exact = run(exactly)
+                blur = apart(want, exact, given)
+                if not (apart(got, exact, given) <= BLURRED * blur <= BLURRED * WORST):
+                    found.append(f"{what}: {error:.2e} apart, rounding explains {blur:.2e}")
+        return found
 
 
-def _compared(model: Model, feed: Feed, by_torch: ByTorch, by_onnx: ByOnnx) -> Iterator[tuple[str, float]]:
+def _compared(model: Model, feed: Feed, by_torch: ByTorch, by_onnx: ByOnnx) -> Iterator[tuple]:
+    """-> what is compared, one result and the other, on which inputs, and how a model by PyTorch computes the latter."""
     whole, padded = _inputs(model, feed, False), _inputs(model, feed, True)
     for what, given in (("full pass", whole), ("padded batch", padded)):
-        yield what, apart(by_onnx.run(given), by_torch.run(given), given)
+        yield what, by_onnx.run(given), by_torch.run(given), given, lambda by, given=given: by.run(given)
     stack, head = model.stack, model.heads[0].component
     kept = stack.causal and any(i.component.state(stack.dims) for layer in stack.layers for i in layer.instances)
-    if not kept or any("sequence" not in head.output_shape(name, stack.dims) for name in head.outputs) or "pooler_output" in head.outputs:
+    if not kept or any("sequence" not in head.output_shape(name, stack.dims) for name in head.outputs):
         return
-    mine, theirs = by_torch.steps(padded, list(feed.pieces)), by_onnx.steps(padded, list(feed.pieces))
-    yield "cached steps", apart(theirs, mine, padded)
+    pieces = list(feed.pieces)
+    mine, theirs = by_torch.steps(padded, pieces), by_onnx.steps(padded, pieces)
+    yield "cached steps", theirs, mine, padded, lambda by: by.steps(padded, pieces)
     if not any(_by_longest(layer.position) for layer in stack.layers):
         full = by_torch.run(padded)
-        yield "cached steps in PyTorch and its full pass", apart(mine, full, padded)
-        yield "cached steps in ONNX Runtime and PyTorch's full pass", apart(theirs, full, padded)
+        yield "cached steps in PyTorch and its full pass", mine, full, padded, lambda by: by.run(padded)
+        yield "cached steps in ONNX Runtime and PyTorch's full pass", theirs, full, padded, lambda by: by.run(padded)
 
 
 def _inputs(model: Model, feed: Feed, padded: bool) -> Inputs:
     """Padding stands left of a causal text, right of another; one more column may be hidden anywhere."""
     rng = np.random.default_rng(feed.seed)
-    given = {}
-    for part in model.stack.embedding.instances:
-        for wanted in part.component.inputs():
-            rows = part.parameters(model.stack.dims)[0].shape[0]
-            given[wanted.name] = rng.integers(0, rows, (BATCH, feed.length), dtype=np.int64)
     mask = np.ones((BATCH, feed.length), np.int64)
     if padded:
         if model.stack.causal:
@@ -91,7 +104,18 @@ def _inputs(model: Model, feed: Feed, padded: bool) -> Inputs:
             mask[1, feed.length - feed.padding :] = 0
         if feed.hole is not None and mask[1].sum() > 1:
             mask[1, feed.hole] = 0
-    return Inputs(given, mask)
+    parts, dims = model.stack.embedding.instances, model.stack.dims
+    rows = {read.name: part.parameters(dims)[0].shape[0] for part in parts for read in part.component.inputs()}  # each reads its own table
+    given, wanted = {}, model.inputs()
+    for name, read in wanted.items():
+        if name in rows:
+            given[name] = rng.integers(0, rows[name], mask.shape, dtype=np.int64)
+        elif read.values == "beginning":  # a first step must bring all of it
+            first = mask[:, : feed.pieces[0]].sum(1)
+            given[name] = first - first // 4
+        else:
+            given[name] = (rng.random(mask.shape) < 0.2).cumsum(1).astype(np.int64)
+    return Inputs(given, mask, {name: wanted[name].shape for name in given})
 
 
 def _by_longest(component: Component) -> bool:

@@ -44,6 +44,9 @@ class Spec:
     dim: int = 0
     depth: int = 0
     table_width: int = 0  # of the token table
+    turned: int = 0  # channels of a head that the first kind of layer's position scheme sees
+    heads: int = 0  # and how many heads
+    attends: bool = True  # whether a block calls attention, so that something reads the mask
 
     # ---- decisions: the first choice of each is the simplest, which shrinking leads to
 
@@ -63,12 +66,14 @@ class Spec:
         eps = self.one(max(1e-5, least), 1e-3, 0.1)
         if self.flag():
             weight = self.maybe(True, False)
-            return call("layer", eps=eps, weight=weight, bias=self.maybe(True, False), offset=None if weight is False else self.maybe(1, 0.5))
+            offset = None if weight is False else self.maybe(1, 0.5)
+            return call("layer", eps=eps, weight=weight, bias=self.maybe(True, False), offset=offset)
         return call("rms", eps=eps, offset=self.maybe(1, 0.5))
 
     def scaling(self, width: int) -> str | None:
         original, factor = self.one(8, 4, 16, None), self.one(2, 1, 4.5, 0.5)
-        match self.maybe("linear", "dynamic", "llama3", "longrope", "proportional", "yarn"):
+        dynamic = ("dynamic",) if width > 2 else ()
+        match self.maybe("linear", *dynamic, "llama3", "longrope", "proportional", "yarn"):
             case "linear":
                 return f"linear({factor})"
             case "dynamic":
@@ -84,12 +89,14 @@ class Spec:
             case "proportional":
                 return call("proportional", share=self.one(0.5, 1, 0.25, 0.1), factor=self.maybe(2))
             case "yarn":
-                more = {"mscale": self.one(1, 0.7), "mscale_all_dim": self.one(1, 0.5)} if self.flag() else {"attention_factor": self.maybe(1.3)}
+                more: dict[str, Any] = {"attention_factor": self.maybe(1.3)}
+                if self.flag():
+                    more = {"mscale": self.one(1, 0.7), "mscale_all_dim": self.one(1, 0.5)}
                 turns = {"beta_fast": self.maybe(4, 1.5), "beta_slow": self.maybe(0.5), "truncate": self.maybe(False)}
                 return call("yarn", factor=factor, original=original, **turns, **more)
 
     def position(self, turned: int) -> str:
-        kinds = ["none", "rope", "alibi"] if turned % 2 == 0 else ["none", "alibi"]
+        kinds = ("none", "rope", "alibi") if turned % 2 == 0 else ("none", "alibi")
         match self.one(*kinds):
             case "rope":
                 partial = self.one(None, *range(2, turned + 1, 2))
@@ -103,12 +110,13 @@ class Spec:
     def scale(self, width: str) -> str | None:
         return self.maybe(f"{width} ** -0.5", f"0.7 * {width} ** -0.5", f"{width} ** -0.5 / (layer.index + 1)", 0.2)
 
-    def attention(self, turned: int) -> str:
+    def attention(self, turned: int, heads: int | None = None) -> str:
+        """heads: as many as another attention of the same layer has, whose position scheme it shares."""
         if self.one(False, False, False, True) and turned % 2 == 0:
             nope = self.one(4, 3, 6)
             return call(
                 "mla",
-                heads=self.one(2, 1, 3),
+                heads=self._counted(heads or self.one(2, 1, 3)),
                 q_rank=self.maybe(6, 9),
                 kv_rank=self.one(6, 5),
                 nope_dim=nope,
@@ -119,7 +127,8 @@ class Spec:
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
         kv = self.one(1, 2, 3)
-        heads = kv * self.one(1, 2, 3)
+        heads = self._counted(heads or kv * self.one(1, 2, 3))
+        kv = kv if heads % kv == 0 else heads
         qk_norm = self.norm(1e-3) if self.flag() else None
         return call(
             "attention",
@@ -134,6 +143,10 @@ class Spec:
             qk_norm_over=self.maybe("head", "each_head", "width") if qk_norm else None,
             sinks=self.maybe(True, False),
         )
+
+    def _counted(self, heads: int) -> int:
+        self.heads = self.heads or heads
+        return heads
 
     def network(self) -> str:
         hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS), self.maybe(True, False)
@@ -150,7 +163,7 @@ class Spec:
             more["bias_correction"] = self.maybe(True, False)
             if groups > 1:
                 staying = self.one(*range(-(-top_k // size), groups + 1))
-                more |= {"groups": groups, "top_groups": staying, "group_score": self.maybe("max", "top_2_sum")}
+                more |= {"groups": groups, "top_groups": staying, "group_score": self.maybe("max", "top_2_sum" if size > 1 else None)}
         return call(
             kind,
             order=order,
@@ -180,9 +193,12 @@ class Spec:
         return self.experts() if self.one(False, False, True) else self.network()
 
     def mask(self, causal: bool) -> str:
+        if self.attends and self.one(False, False, False, False, True):
+            return f"documents({self.mask(causal)})"
         if causal:
-            return self.one("causal", "sliding(3)", "sliding(1)", "sliding(7)")
-        return self.one("bidirectional", "bidirectional", "causal", "sliding(4)")
+            sliding = ("sliding(3)", "sliding(1)", "sliding(7)", "sliding(3, keep_first: 2)")
+            return self.one("causal", *sliding, "chunked(4)", "window(4, 0)", "prefix")
+        return self.one("bidirectional", "bidirectional", "causal", "sliding(4)", "window(3, 2)", "window(0, 5)", "chunked(5)")
 
     # ---- wiring
 
@@ -232,6 +248,17 @@ class Spec:
 
     # ---- the ends
 
+    def term(self) -> str:
+        """A source beside the tokens."""
+        offset = self.maybe(2, 1)
+        match self.one("learned_position", "sinusoidal_position", "segments"):
+            case "learned_position":
+                return call("learned_position", offset=offset, length=self.maybe(CONTEXT + 3))
+            case "sinusoidal_position":
+                form = {"theta": self.maybe(50), "layout": self.maybe("half", "interleaved"), "inclusive": self.maybe(True, False)}
+                return call("sinusoidal_position", offset=offset, **form)
+        return f"segments({self.one(2, 1, 3)})"
+
     def embed(self) -> str:
         self.table_width = self.one(self.dim, self.dim, 6)
         narrow = self.table_width != self.dim
@@ -243,16 +270,9 @@ class Spec:
         elif self.one(False, False, False, True):
             text += f" + {self.projected(call('sinusoidal_position', width=self.one(6, 2, 4)))}"
         for _ in range(self.one(0, 1, 2)):
-            term = self.one("learned_position", "sinusoidal_position", "segments")
-            if term in text:
-                continue
-            offset = self.maybe(2, 1)
-            made = {
-                "learned_position": call(term, offset=offset, length=self.maybe(CONTEXT + 3)),
-                "sinusoidal_position": call(term, offset=offset, theta=self.maybe(50), layout=self.maybe("half", "interleaved"), inclusive=self.maybe(True, False)),
-                "segments": f"segments({self.one(2, 1, 3)})",
-            }[term]
-            text += f" + {self.maybe('0.5', '2') or '1'} * {made}" if self.flag() else f" + {made}"
+            term = self.term()
+            if term.partition("(")[0] not in text:  # each source once
+                text += f" + {self.one('0.5', '2')} * {term}" if self.flag() else f" + {term}"
         return f"norm.embed({text})" if self.one(False, False, True) else text
 
     def projected(self, text: str) -> str:
@@ -267,7 +287,8 @@ class Spec:
                 return call("lm", tied=tied, width=narrow if tied else self.maybe(5), **more)
             case "mlm":
                 more = {"dense_bias": self.maybe(False, True), "bias": self.maybe(False, True)}
-                return call("mlm", tied=tied, activation=self.one(*ACTIVATIONS), norm=self.norm(), width=narrow if tied else self.maybe(5), **more)
+                width = narrow if tied else self.maybe(5)
+                return call("mlm", tied=tied, activation=self.one(*ACTIVATIONS), norm=self.norm(), width=width, **more)
             case "pooled":
                 return f"pooled({self.one('mean', 'first', 'tanh_first')})"
             case "classify":
@@ -282,23 +303,20 @@ class Spec:
     def kind(self, causal: bool) -> dict[str, str]:
         """Everything that may differ from layer to layer."""
         turned = self.one(4, 6, 2, 8, 3, 5)
-        return {
-            "position": self.position(turned),
-            "mask": self.mask(causal),
-            "norm": self.norm(),
-            "attention": self.attention(turned),
-            "ffn": self.ffn(),
-        }
+        self.turned = self.turned or turned
+        parts = {"position": self.position(turned), "mask": self.mask(causal), "norm": self.norm()}
+        return parts | {"attention": self.attention(turned), "ffn": self.ffn()}
 
     def text(self) -> str:
         self.dim, self.depth = self.one(8, 12, 16, 18), self.one(1, 2, 3)
         causal = self.one(True, True, False)
         block, labels = self.block("own")
+        self.attends = "attention" in self.blocks.get("own", "attention")
         first = self.kind(causal)
         self.fields |= {"vocab": str(self.one(19, 11, 40)), "dim": str(self.dim), "depth": str(self.depth), "context": str(CONTEXT)}
         self.fields |= {"embed": self.embed(), **first, "block": block, "head": self.head()}
         if block == "own" and self.flag():
-            self.labelled(labels, first)
+            self.labelled(labels)
         if self.one(False, False, True):
             self.fields["final_norm"] = self.one("norm", "none", self.norm())
         if self.one(False, False, False, True):
@@ -308,10 +326,10 @@ class Spec:
         blocks = "".join(f"block {name}(x) {{\n  {text}\n}}\n" for name, text in self.blocks.items())
         return f"{blocks}model fuzz {{\n{body}\n{sections}}}\n"
 
-    def labelled(self, labels: list[str], first: dict[str, str]) -> None:
+    def labelled(self, labels: list[str]) -> None:
         """A field for one instance alone."""
         if "attention.second(" in self.blocks["own"]:
-            self.fields["attention.second"] = first["attention"].replace("bias: true, ", "").replace("softcap: 5", "softcap: 3")
+            self.fields["attention.second"] = self.attention(self.turned, self.heads)
         if "ffn.second(" in self.blocks["own"]:
             self.fields["ffn.second"] = self.network()
         if labels:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from specc.tools.importer.families import known_types
 
 SMALL = {
@@ -20,17 +22,25 @@ OWN = {
     "minimax_m2": {"num_local_experts": 4, "num_experts_per_tok": 2},
     "phi3": {"pad_token_id": 1},
     "falcon": {"num_attention_heads": 4},
+    "modernbert": {"pad_token_id": 1},
+    "modernbert_decoder": {"pad_token_id": 1},
 }  # fmt: skip
-NAMES = {"openai_gpt": "openai-gpt", "xlm_roberta": "xlm-roberta"}
 
 
-def published(family: str) -> dict:
-    """The config that transformers writes for a family, every field stated."""
+def kind_of(family: str) -> str:
+    """The model type as the library spells it: families have underscores for hyphens."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    return next(kind for kind in CONFIG_MAPPING_NAMES if re.sub(r"\W", "_", kind) == family)
+
+
+def published(family: str, **more: object) -> dict:
+    """The config that transformers writes for a family, every field stated; `more` over the small sizes."""
     import transformers
 
-    kind = NAMES.get(family, family)
+    kind = kind_of(family)
     known = transformers.AutoConfig.for_model(kind).to_dict()
-    given = {name: value for name, value in SMALL.items() if name in known} | OWN.get(family, {})
+    given = {name: value for name, value in SMALL.items() if name in known} | OWN.get(family, {}) | more
     return transformers.AutoConfig.for_model(kind, **given).to_dict()
 
 

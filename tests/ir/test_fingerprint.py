@@ -70,15 +70,25 @@ SAME = {
     "name of the block": [("block own", "block other"), ("= own", "= other")],
     "names of layers": [("near", "close"), ("far", "wide")],
     "names of local values": [("h = ", "y = "), ("(h)", "(y)"), ("(x) {", "(x) {\n  unused = norm.shared(x)")],
-    "a value without a name": [("  h = norm.shared(x)\n", ""), ("(h)", "(norm.shared(x))"), ("  x = x + attention", "  y = x + attention"),
-                               ("  x = x + 0.5 * ffn(norm.shared(x))", "  x = y + 0.5 * ffn(norm.shared(x))")],
+    "a value without a name": [
+        ("  h = norm.shared(x)\n", ""),
+        ("(h)", "(norm.shared(x))"),
+        ("  x = x + attention", "  y = x + attention"),
+        ("  x = x + 0.5 * ffn(norm.shared(x))", "  x = y + 0.5 * ffn(norm.shared(x))"),
+    ],
     "layers spelt out": [("repeat [near, far]", "[near, far, near, far]")],
-    "a layer of the same fields": [("  layers    = repeat [near, far]", "  layer also { mask = causal }\n  layers = [near, also, near, far]")],
+    "a layer of the same fields": [
+        ("  layers    = repeat [near, far]", "  layer also { mask = causal }\n  layers = [near, also, near, far]")
+    ],
     "a name for a part": [("rms(eps: 1e-5)", "usual\n  usual = rms(eps: 1e-5)")],
-    "a default that is stated": [("eps: 1e-5", "eps: 1e-5, offset: 0"), ("theta: 10_000", "theta: 10_000, layout: half"), ("tied: false", "tied: false, softcap: none")],
+    "a default that is stated": [
+        ("eps: 1e-5", "eps: 1e-5, offset: 0"),
+        ("theta: 10_000", "theta: 10_000, layout: half"),
+        ("tied: false", "tied: false, softcap: none"),
+    ],
     "training": [("  block     =", "  dropout = 0.1\n  attention_dropout = 0.2\n  block     =")],
     "checks and weights": [("  layers ", '  checks { depth == 4 }\n  weights hf { embed.tokens = "wte" }\n  layers ')],
-}  # fmt: skip
+}
 
 OTHER = {
     "theta": [("10_000", "10_001")],

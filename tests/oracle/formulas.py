@@ -9,7 +9,7 @@ What such a file offers, by axis (c is the component, w its weights, all numbers
 - scaling: `frequency(c, i, theta, width, length)`, the pace of the pair i, and `amplitude(c)` and `score_factor(c)`, each missing
   where it is 1
 - router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight
-- mask: `visible(c, query, key)`, columns
+- mask: `visible(c, query, key, row)`, columns, and what tests.oracle.frame.Row says of the row
 - embed: `vector(c, w, frame, b, t, x)`, x the vector that comes in, None for a source
 - head: `outputs(c, w, x, frame)`, x [B, T, C], a dict
 """

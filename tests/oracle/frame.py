@@ -12,6 +12,14 @@ from tests.oracle.formulas import formula
 
 
 @dataclass(frozen=True)
+class Row:
+    """What a mask may know of one row: the column of its first real token, and the caller's tensors for it."""
+
+    start: int
+    inputs: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
 class Frame:
     """valid [B, T] tells real tokens from padding; position [B, T]."""
 
@@ -25,7 +33,12 @@ class Frame:
     def visible(self, b: int, query: int, key: int) -> bool:
         """Whether a query may see a key: padding never, and the layer's mask goes by columns."""
         mask = self.layer.mask
-        return bool(self.valid[b, key]) and formula(mask).visible(mask, query, key)
+        return bool(self.valid[b, key]) and formula(mask).visible(mask, query, key, self.row(b))
+
+    def row(self, b: int) -> Row:
+        real = np.flatnonzero(self.valid[b])
+        start = int(real[0]) if len(real) else len(self.valid[b])
+        return Row(start, {name: values[b] for name, values in self.inputs.items()})
 
     def rotate(self, x: np.ndarray, b: int, t: int) -> np.ndarray:
         """One head's query or key as the layer's position scheme turns it."""

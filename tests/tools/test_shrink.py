@@ -144,3 +144,18 @@ def test_groups_of_a_fused_tensor_follow_the_heads():
 @pytest.mark.parametrize("length", [2, 9, 10, 16, 24, 40])
 def test_pieces_cover_the_text(length: int):
     assert sum(pieces(length)) == length and len(pieces(length)) > 1 and min(pieces(length)) > 0
+
+
+@pytest.mark.parametrize(
+    "mask",
+    ["window(64, 64)", "window(4096, 2)", "chunked(8192)", "sliding(4096, keep_first: 4)", "documents(sliding(4096))", "documents(prefix)"],
+)
+def test_a_mask_stays_what_it_is_and_shorter_than_the_proof(mask: str):
+    model = model_of(text(mask=mask))
+    small = miniature(model)
+    before, after = model.stack.layers[0].mask, small.stack.layers[0].mask
+    assert (after.kind, after.causal, list(small.inputs())) == (before.kind, before.causal, list(model.inputs()))
+    assert (after.reach is None) == (before.reach is None)
+    assert after.reach is None or after.reach < proof_length(small)
+    if mask == "window(64, 64)":
+        assert after.left == after.right

@@ -97,6 +97,12 @@ class Builder:
         """A float32 value in the type the graph computes in."""
         return x if self.compute == "float32" else self.op("Cast", x, to=self.compute)
 
+    def best(self, x: Value, k: int) -> tuple[Value, Value]:
+        """x [..., n] -> its k largest [..., k] and their places. ONNX sorts bfloat16 from opset 24 on; float32 holds it exactly."""
+        wide = self.op("Cast", x, to="float32") if self.compute == "bfloat16" else x
+        largest, places = self.ops("TopK", wide, self.constant([k], "int64"), outputs=2, axis=-1)
+        return (largest if wide == x else self.cast(largest)), places
+
     # ---- constants
 
     def constant(self, value: Any, dtype: str | None = None) -> Value:

@@ -9,7 +9,7 @@ from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.frame import Call, Frame
 from specc.backends.onnx.initializers import Initializers
 from specc.ir.model import Instance, Layer, Model, Stack
-from specc.ir.wiring import Add, Ref, Scale, Wire
+from specc.ir.wiring import Add, Ref, Scale, Wire, calls
 from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
@@ -51,8 +51,11 @@ class _Emitter:
     def _ordered_inputs(self) -> list[tuple[str, Any]]:
         """The tokens first, the cache last."""
         order = ("input_ids", "attention_mask", "position_ids", "token_type_ids")
-        known = [(name, self.frame.inputs[name]) for name in order if name in self.frame.inputs]
-        return known + [(name, found) for name, found in self.frame.inputs.items() if name not in order]
+
+        def rank(name: str) -> int:
+            return order.index(name) if name in order else len(order) + name.startswith("past_key_values.")
+
+        return sorted(self.frame.inputs.items(), key=lambda found: rank(found[0]))
 
     def _output(self, name: str, value: Value, shape: tuple[int | str, ...]):
         self.names[value] = name
@@ -81,22 +84,28 @@ class _Emitter:
         return self._wire(self.stack.embedding.value, {}, instances, apply, ("embed",))
 
     def _layer(self, number: int, layer: Layer, x: Value) -> Value:
+        instances = {i.path: i for i in layer.instances}
+        wired = [c for assign in layer.block.body for c in calls(assign.value)]
+        keeping = sum(bool(instances[c.instance].component.state(self.stack.dims)) for c in wired)
+        slots = iter([str(number)] if keeping == 1 else [f"{number}.{n}" for n in range(keeping)])  # each call has a cache of its own
+
         def apply(part: Instance, inputs: list[Value]) -> Value:
-            call = self._call(number, layer, part)
+            state = part.component.state(self.stack.dims)
+            slot = next(slots) if state else ""
+            call = self._call(slot, layer, part)
             with self.g.scope("layers", str(number), part.key):
                 made = part.component.lower(self.g, inputs[0], call)
             for name, value in call.present.items():
-                shape = next(s.shape for s in part.component.state(self.stack.dims) if s.name == name)
-                self.presents[f"present.{number}.{name}"] = (value, _axes(shape, "total_sequence"))
+                shape = next(s.shape for s in state if s.name == name)
+                self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence"))
             return made
 
-        instances = {i.path: i for i in layer.instances}
         bound = {layer.block.inputs[0]: x}
         for assign in layer.block.body:
             bound[assign.name] = self._wire(assign.value, bound, instances, apply, ("layers", str(number)))
         return bound[layer.block.inputs[0]]
 
-    def _call(self, number: int, layer: Layer, part: Instance) -> Call:
+    def _call(self, slot: str, layer: Layer, part: Instance) -> Call:
         state = part.component.state(self.stack.dims)
         if not state:
             return Call(self.frame)
@@ -104,7 +113,7 @@ class _Emitter:
         call = Call(self.frame, layer.position, self.frame.tables(layer.position, component.head_dim))
         call.mask = self.frame.mask(layer.mask, layer.position, component.heads)
         if self.stack.causal:
-            names = {s.name: f"past_key_values.{number}.{s.name}" for s in state}
+            names = {s.name: f"past_key_values.{slot}.{s.name}" for s in state}
             call.past = {s.name: self.frame.given(names[s.name], _axes(s.shape, "past_sequence"), self.g.compute) for s in state}
         return call
 

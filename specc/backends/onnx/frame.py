@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from specc.backends.onnx.builder import Builder, Value
-from specc.ir.node import Component
+from specc.ir.node import Component, Input
 
 
 @dataclass(slots=True)
@@ -39,6 +39,16 @@ class Frame:
         self.inputs.setdefault(name, (dtype, shape))
         return name
 
+    def wanted(self, needed: Input) -> Value:
+        """What a component declares that it needs from the caller."""
+        extents = {"B": "batch", "T": "sequence", "S": self._all}
+        return self.given(needed.name, tuple(extents.get(extent, extent) for extent in needed.shape), needed.dtype)
+
+    @property
+    def _all(self) -> str:
+        """The symbol of S."""
+        return "total_sequence" if self.causal else "sequence"
+
     def token_ids(self) -> Value:
         """-> [N]"""
         return self._once("token_ids", lambda: self.g.reshape(self.given("input_ids"), (-1,)))
@@ -46,7 +56,7 @@ class Frame:
     @cached_property
     def attention_mask(self) -> Value:
         """[B, S], 1 for a real token."""
-        return self.given("attention_mask", ("batch", "total_sequence" if self.causal else "sequence"))
+        return self.given("attention_mask", ("batch", self._all))
 
     def _once(self, name: str, make) -> Value:
         known = self.__dict__.setdefault("_made", {})
@@ -145,6 +155,16 @@ class Frame:
         return self._once("valid", make)
 
     @property
+    def padding(self) -> Value:
+        """-> [B, 1, 1, 1]: the columns left of a row's first real token"""
+
+        def make() -> Value:
+            column = self.g.op("Where", self.valid, self.key_row, self.total)  # [B, 1, 1, S]
+            return self.g.op("ReduceMin", column, self.g.constant([3], "int64"), keepdims=1)
+
+        return self._once("padding", make)
+
+    @property
     def key_positions(self) -> Value:
         """-> [B, S]: real tokens before each key in a causal stack, its column in a bidirectional one"""
 
@@ -178,7 +198,7 @@ class Frame:
         return self._masks[key]
 
     def _visible(self, mask: Component) -> Value:
-        visible = mask.visible(self.g, self.query_column, self.key_row)
+        visible = mask.visible(self.g, self.query_column, self.key_row, self)
         if visible is not None:
             return self.g.op("And", visible, self.valid)
         # ONNX Runtime wants the mask's last two extents spelt out

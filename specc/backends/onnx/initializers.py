@@ -52,11 +52,13 @@ class Initializers:
         return key, dtype, stored.transposed
 
     def fused(self, key: str) -> tuple[tuple[str, str, bool], Part]:
-        """The whole tensor that a cut parameter is part of, and how it is divided."""
+        """The whole tensor that a cut parameter is part of, named after all its parts, and how it is divided."""
         stored = self.stored[key]
         tensor, dtype = stored.tensor, DTYPES[stored.tensor.dtype]
-        self._add(tensor.name, dtype, tensor.shape, tensor.file.name, tensor.offset, tensor.length)
-        return (tensor.name, dtype, stored.transposed), stored.part
+        before, _, after = f".{key}.".rpartition(f".{stored.part.name}.")
+        name = f"{before}.{'+'.join(part for part, _ in stored.part.rows)}.{after}".strip(".")
+        self._add(name, dtype, tensor.shape, tensor.file.name, tensor.offset, tensor.length)
+        return (name, dtype, stored.transposed), stored.part
 
     def _add(self, name: str, dtype: str, shape, file: str, offset: int, length: int) -> None:
         if name not in self.made:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specc.backends.onnx.emit import build
+from specc.backends.onnx.staged import Progress, Staged
 from specc.diagnostics.finding import fail
 from specc.ir.model import Model
 from specc.weights.checkpoint import OWN, open_checkpoint
@@ -17,7 +17,9 @@ from specc.weights.seal import seal, written
 
 COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
 COMPUTE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
+
+BF16_ON_CPU = "leave --dtype out: weights stored in bfloat16 are widened to float32 there; or build for --provider cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,11 @@ def write(
     dtype: str = "stored",
     provider: str = "auto",
     origins: dict[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> Written:
-    """Writes OUT/model.onnx whole or not at all. Raises SpecError where the checkpoint does not fit the model."""
+    """Writes OUT/model.onnx and what belongs to it, whole or not at all. Raises SpecError where the checkpoint does not fit the model."""
     remarks: list[str] = []
+    _check_place(weights, out, weights_as)
     if weights is None:
         beginning, tensors = own_layout(model)
         stored = {key: Stored(info) for key, info in tensors.items()}
@@ -54,11 +58,12 @@ def write(
     compute = _compute(dtype, provider, stored, remarks)
     graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model))
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if weights is not None:
-            _bring(files, weights, out, weights_as, remarks)
-            _companions(weights, out)
-        _save(graph, out / "model.onnx")
+        with Staged(out) as staged:
+            if weights is not None:
+                _bring(files, weights, staged, weights_as, remarks, progress)
+                _companions(weights, staged)
+            staged.put("model.onnx", graph.SerializeToString(deterministic=True))
+            staged.finish()
     except OSError as error:
         raise fail("SYS005", f"cannot write into {out}: {error.strerror or error}") from None
     return Written(out / "model.onnx", tuple(remarks))
@@ -75,13 +80,17 @@ def _by_names(placement: Placement, folder: Path) -> dict[str, Stored]:
 
 
 def _compute(dtype: str, provider: str, stored: dict[str, Stored], remarks: list[str]) -> str:
-    """The type of the activations. The CPU has no kernels for 16 bits, so stored 16-bit weights are widened there."""
+    """The type of the activations. The CPU computes in float32, so stored 16-bit weights are widened there."""
+    if dtype == "bf16" and provider == "cpu":
+        raise fail("SYS008", "ONNX Runtime computes nothing in bfloat16 on the CPU", None, BF16_ON_CPU)
+    if dtype == "bf16":
+        remarks.append("the graph computes in bfloat16, for which ONNX Runtime has no kernels on the CPU: it runs on CUDA only")
     if dtype != "stored":
         return COMPUTE[dtype]
     kinds = sorted({STORED[s.tensor.dtype] for s in stored.values() if s.tensor.dtype in STORED})
     if kinds in ([], ["float32"]):
         return "float32"
-    if provider == "cuda" and len(kinds) == 1:
+    if provider == "cuda" and kinds in (["float16"], ["bfloat16"]):
         return kinds[0]
     remarks.append(f"the weights are stored in {' and '.join(kinds)}; the graph computes in float32 (Cast in front of each)")
     return "float32"
@@ -96,58 +105,50 @@ def _facts(model: Model) -> dict[str, str]:
     return facts | {name: str(size) for name, size in sizes.items() if size is not None}
 
 
-def _save(graph, path: Path) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(graph.SerializeToString(deterministic=True))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _bring(files: tuple[Path, ...], folder: Path, out: Path, how: str | None, remarks: list[str]) -> None:
-    """Puts each weight file where the graph looks for it: in its own folder."""
-    if _is_same(folder, out):
+def _check_place(weights: Path | None, out: Path, how: str | None) -> None:
+    """Whether the weights can lie where they are asked to."""
+    if weights is None:
+        if how is not None:
+            raise fail("SYS006", f"--weights-as {how} says where the weights lie, and no weights are given", None, "give --weights DIR too")
+    elif _is_same(weights, out):
         if how in ("link", "copy"):
             raise fail("SYS006", f"--weights-as {how} needs another folder than the checkpoint's own")
+    elif how == "beside":
+        raise fail("SYS006", "--weights-as beside writes the graph into the checkpoint's folder", None, f"use -o {weights}")
+
+
+def _bring(files: tuple[Path, ...], folder: Path, staged: Staged, how: str | None, remarks: list[str], progress: Progress | None) -> None:
+    """Puts each weight file where the graph looks for it: in its own folder."""
+    if _is_same(folder, staged.folder):
         if any(file.parent != folder.resolve() for file in files):
             remarks.append("the weights lie behind links that leave the folder: `specc run` follows them, other tools want another OUT")
         return
-    if how == "beside":
-        raise fail("SYS006", "--weights-as beside writes the graph into the checkpoint's folder", None, f"use -o {folder}")
+    linked = [file.name for file in files if how != "copy" and _linked(file, staged, how)]
     for file in files:
-        source, target = file.resolve(), out / file.name
-        if target.exists() and os.path.samefile(source, target):
-            linked = True
-        else:
-            target.unlink(missing_ok=True)
-            linked = how != "copy" and _link(source, target, how)
-        if not linked:
-            _copy(source, target)
-        elif not any("linked" in remark for remark in remarks):
-            remarks.append(f"{target.name} is linked, not copied; onnx.checker and onnx.load refuse files with a second link (use --weights-as copy)")
+        if file.name not in linked:
+            staged.copy(file.resolve(), file.name, progress)
+    if linked:
+        verb = "is linked" if len(linked) == 1 else f"and {len(linked) - 1} more are linked"
+        refuse = "onnx.checker and onnx.load refuse files with a second link (use --weights-as copy)"
+        remarks.append(f"{linked[0]} {verb}, not copied; {refuse}")
 
 
-def _link(source: Path, target: Path, how: str | None) -> bool:
+def _linked(file: Path, staged: Staged, how: str | None) -> bool:
+    """Links a weight file, unless it is linked already; whether that could be done."""
+    source, target = file.resolve(), staged.folder / file.name
+    if target.exists() and not target.is_symlink() and os.path.samefile(source, target):
+        return True
     try:
-        os.link(source, target)
+        staged.link(source, file.name)
     except OSError as error:
         if how == "link":
-            raise fail("SYS005", f"cannot link {source.name} into {target.parent}: {error.strerror}") from None
+            raise fail("SYS005", f"cannot link {file.name} into {staged.folder}: {error.strerror}") from None
         return False
     return True
 
 
-def _copy(source: Path, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(source, temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _companions(source: Path, out: Path) -> None:
+def _companions(source: Path, staged: Staged) -> None:
+    """The small files that a run reads."""
     for name in COMPANIONS:
-        if (source / name).is_file() and source.resolve() != out.resolve():
-            _copy(source / name, out / name)
+        if (source / name).is_file() and not _is_same(source, staged.folder):
+            staged.copy(source / name, name)

@@ -37,7 +37,9 @@ MACROS: dict[str, dict[str, str]] = {
         "amplitude": "(c) the factor on cosines and sines, or nothing",
     },
     "mask": {
-        "visible": "(c) a boolean expression over `query` [T, 1] and `key` [S], columns; nothing where it hides nothing",
+        "prepared": "(c) lines that bind what `visible` mentions beside the columns; the same for every mask of the kind",
+        "visible": "(c) boolean expressions, one a line, that all must hold, over `query` [T, 1] and `key` [1, S], columns, and "
+        "`padding` [B, 1, 1, 1], those left of a row's first real token; nothing where it hides nothing",
         "plain_causal": "(c) `yes` where it says what is_causal=True says",
     },
     "attention": {

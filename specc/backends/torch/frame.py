@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -110,14 +111,25 @@ class Frame:
             return ""
         plain = {self.kinds[n]: layers.plain[n] for n in range(len(layers.distinct))}
         masks = [{"kind": literal(kind), "visible": text, "plain_causal": plain[kind]} for kind, text in self._visible.items()]
-        return render("visible", masks=masks, mask_type=layers.mask_type, plain=any(layers.plain))
+        padding = any(re.search(r"\bpadding\b", text) for text in (*layers.visible, *layers.prepared))
+        inputs = [f"{wanted.name}: Tensor" for wanted in layers.mask_inputs]
+        return render(
+            "visible",
+            masks=masks,
+            mask_type=layers.mask_type,
+            plain=any(layers.plain),
+            inputs=inputs,
+            padding=padding,
+            prepared=layers.prepared,
+        )
 
     def masks(self) -> tuple[list[str], str]:
         """The lines that make the masks, and what a layer is passed of them."""
         layers = self.layers
         several = len(self._visible) > 1
         if any(layers.visible):
-            lines = [f"{'masks' if several else 'mask'} = visible_keys(attention_mask, new, total, input_ids.device)"]
+            given = ", ".join(["attention_mask", "new", "total", "input_ids.device", *(wanted.name for wanted in layers.mask_inputs)])
+            lines = [f"{'masks' if several else 'mask'} = visible_keys({given})"]
         elif layers.mask_optional:
             lines = ["mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()"]
         else:

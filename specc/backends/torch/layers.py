@@ -11,6 +11,7 @@ from specc.backends.torch.groups import Group, gather
 from specc.backends.torch.numbers import Owner
 from specc.backends.torch.view import Page, View, structure
 from specc.ir.model import Instance, Layer, Stack
+from specc.ir.node import Input
 from specc.ir.wiring import Call, calls
 
 
@@ -115,7 +116,23 @@ class Layers:
 
     @cached_property
     def visible(self) -> list[str]:
-        return [self.mask(n).macro("visible").strip() for n in range(len(self.distinct))]
+        """For each distinct layer the expression that is true where a query sees a key."""
+        return [_all_of(self.mask(n).lines("visible")) for n in range(len(self.distinct))]
+
+    @cached_property
+    def prepared(self) -> list[str]:
+        """The lines that bind what those expressions mention."""
+        return list(dict.fromkeys(line for n in range(len(self.distinct)) for line in self.mask(n).lines("prepared")))
+
+    @property
+    def counts_anew(self) -> bool:
+        """Whether a row may hold several texts."""
+        return any(layer.mask.counts_anew for layer in self.distinct)
+
+    @cached_property
+    def mask_inputs(self) -> list[Input]:
+        """What the masks need from the caller."""
+        return list({wanted.name: wanted for layer in self.distinct for wanted in layer.mask.inputs()}.values())
 
     @cached_property
     def mask_optional(self) -> bool:
@@ -153,3 +170,10 @@ class Layers:
         """The arguments of a `forward`."""
         types = self.parameters | {name: type_ for name, type_ in instead.items() if name in self.parameters}
         return ", ".join(["self", f"{x}: Tensor", *(f"{name}: {type_}" for name, type_ in types.items())])
+
+
+def _all_of(conditions: list[str]) -> str:
+    """The conditions joined, as Python wants them."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " & ".join(text if text.isidentifier() else f"({text})" for text in conditions)

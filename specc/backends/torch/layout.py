@@ -23,7 +23,7 @@ def _broken(line: str) -> list[str]:
     code, hash_, comment = line.partition("  # ")
     if hash_ and len(code) <= WIDTH:
         return [line]
-    close = max(code.rfind(c) for c in _CLOSING)
+    close = code.rfind(")") if code.lstrip().startswith("def ") else max(code.rfind(c) for c in _CLOSING)
     start = _opening(code, close)
     if start is None or close == start + 1:
         return [line]

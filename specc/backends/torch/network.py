@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 
 from specc.backends.torch.environment import render
@@ -12,7 +13,7 @@ from specc.backends.torch.layers import Layers
 from specc.backends.torch.numbers import Owner
 from specc.backends.torch.view import Page, View
 from specc.ir.model import Instance, Model
-from specc.ir.node import Dims
+from specc.ir.node import Dims, Input
 from specc.ir.wiring import Call
 
 
@@ -75,6 +76,10 @@ class Network:
         over = {"kind": "LAYER_KINDS"} if {"ropes[kind]", "masks[kind]"} & set(passed) else {}
         over |= {"layer": "self.layers"} | ({"past": "cache or [None] * LAYERS"} if layers.cached else {})
         inputs = self._inputs()
+        zeros = {name: zeros_of(wanted) for name, wanted in inputs.items()}
+        needs = self._needs([*embedding, *tables, *masks, *zeros.values()])
+        # a caller may count positions himself where only queries have them: keys were counted when they were new
+        own_positions = layers.counts_anew and stack.causal and needs["positions"] and not needs["key_positions"]
         return render(
             "model",
             name=name,
@@ -84,10 +89,12 @@ class Network:
             before=before,
             after=after,
             blocks=blocks,
-            inputs=inputs,
+            about=self._about(inputs, own_positions),
+            zeros=zeros,
+            own_positions=own_positions,
             causal=stack.causal,
             cached=layers.cached,
-            needs=self._needs([*embedding, *tables, *masks]),
+            needs=needs,
             past_length=self._past_length(),
             embedding=embedding,
             tables=tables,
@@ -101,10 +108,19 @@ class Network:
             published=published,
         )
 
-    def _inputs(self) -> list[str]:
+    def _inputs(self) -> dict[str, Input]:
         """What the caller may give beside the tokens; zeros where not."""
-        given = (i.name for part in self.model.stack.embedding.instances for i in part.component.inputs())
-        return [name for name in dict.fromkeys(given) if name != "input_ids"]
+        return {name: wanted for name, wanted in self.model.inputs().items() if name != "input_ids"}
+
+    def _about(self, inputs: dict[str, Input], own_positions: bool) -> list[str]:
+        """The docstring of `forward`, line by line."""
+        parts = ["input_ids [B, T]", f"attention_mask [B, {'S' if self.layers.cached else 'T'}], 1 for a real token"]
+        for wanted in inputs.values():
+            extents = ", ".join("T" if extent == "S" and not self.layers.cached else str(extent) for extent in wanted.shape)
+            parts.append(f"{wanted.name} [{extents}]{', ' * bool(wanted.about)}{wanted.about}")
+        parts += ["position_ids [B, T], counted by the mask where not given"] * own_positions
+        parts += ["cache as the last call returned it"] * self.layers.cached
+        return textwrap.wrap("; ".join(parts) + ".", 106)
 
     def _needs(self, lines: list[str]) -> dict[str, bool]:
         """Which of the frame's values are mentioned, and so have to be computed."""
@@ -128,6 +144,14 @@ class Network:
         outside = sum(_learned(part, dims) for part in (*self.model.stack.embedding.instances, *self.model.heads))
         norm = self.model.stack.final_norm
         return outside + sum(each[n] for n in layers.sequence) + (sum(p.size for p in norm.parameters(dims)) if norm else 0)
+
+
+def zeros_of(wanted: Input) -> str:
+    """What stands for an input that the caller does not give."""
+    if wanted.shape == ("B", "T"):
+        return "torch.zeros_like(input_ids)"
+    extents = ", ".join({"B": "input_ids.shape[0]", "T": "new", "S": "total"}.get(extent, str(extent)) for extent in wanted.shape)
+    return f"input_ids.new_zeros({extents})"
 
 
 def _learned(part: Instance, dims: Dims) -> int:

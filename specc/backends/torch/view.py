@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -162,11 +162,15 @@ class View:
         owner = Owner(absorbs=True)
         made = View(self._page, self._components, owner, self._dims)
         made.name = "_"
+        handed = {a.text: a for a in arguments if isinstance(a, Number) and a.owner is not None}  # arguments of the class around it
+        arguments = tuple(replace(a, owner=owner) if a in handed.values() else a for a in arguments)
         made.macro("definition", *arguments)  # the first time told what it has to be given
         text = made.macro("definition", *arguments)
         made.name = self._page.same.get(text.strip()) or self._page.part(self.macro("title").strip(), camel(self._prefix), text)
         self._page.define(self._components[0].axis, made.macro("definition", *arguments))
-        given = {name: self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()}
+        given = {
+            name: handed.get(name) or self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()
+        }
         return f"{made.name}({', '.join(f'{name}={number}' for name, number in given.items())})"
 
     def _define(self, *arguments: Any) -> None:

@@ -11,6 +11,7 @@ class Gelu(Component):
     """x * (1 + erf(x / sqrt(2))) / 2"""
 
     axis: ClassVar[str] = "activation"
+    native: ClassVar[dict[str, str]] = {"kind": "Gelu"}
     kind: Literal["gelu"] = "gelu"
 
     def lower(self, g, x):

@@ -11,6 +11,7 @@ class GeluTanh(Component):
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))"""
 
     axis: ClassVar[str] = "activation"
+    native: ClassVar[dict[str, str]] = {"kind": "Gelu"}
     kind: Literal["gelu_tanh"] = "gelu_tanh"
 
     def lower(self, g, x):

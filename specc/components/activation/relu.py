@@ -11,6 +11,7 @@ class Relu(Component):
     """max(x, 0)"""
 
     axis: ClassVar[str] = "activation"
+    native: ClassVar[dict[str, str]] = {"kind": "Relu"}
     kind: Literal["relu"] = "relu"
 
     def lower(self, g, x):

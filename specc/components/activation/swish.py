@@ -11,7 +11,7 @@ class Swish(Component):
     """x * sigmoid(beta x); beta 1 is silu, 1.702 gpt-oss's form."""
 
     axis: ClassVar[str] = "activation"
-    first: ClassVar[str | None] = "beta"
+    positional: ClassVar[tuple[str, ...]] = ("beta",)
     kind: Literal["swish"] = "swish"
     beta: float
 

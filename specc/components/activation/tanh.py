@@ -11,6 +11,7 @@ class Tanh(Component):
     """tanh(x)"""
 
     axis: ClassVar[str] = "activation"
+    native: ClassVar[dict[str, str]] = {"kind": "Tanh"}
     kind: Literal["tanh"] = "tanh"
 
     def lower(self, g, x):

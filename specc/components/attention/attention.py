@@ -28,6 +28,7 @@ class Attention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "kv_heads", "scale", "softcap"), "Attention")
     kind: Literal["attention"] = "attention"
     heads: int = Field(gt=0)
     kv_heads: int = Field(gt=0)

@@ -20,6 +20,7 @@ class LatentAttention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "scale"), "Attention")
     kind: Literal["mla"] = "mla"
     heads: int = Field(gt=0)
     q_rank: int | None = Field(default=None, gt=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from specc.ir.node import Dims, Finding, Parameter
 class LearnedPosition(Part):
     """The row of the table that the token's position names, `offset` rows further down (2 in OPT, BART and RoBERTa)."""
 
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "length"), "Gather")
     kind: Literal["learned_position"] = "learned_position"
     length: int = Field(gt=0)
     offset: int = Field(default=0, ge=0)

@@ -11,6 +11,7 @@ from specc.ir.node import Component, Dims, Parameter, linear, structural
 class Project(Part):
     """x W^T (+ b)"""
 
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "bias"), "Gemm")
     kind: Literal["project"] = "project"
     takes: ClassVar[int] = 1
     bias: bool = structural(False)

@@ -13,8 +13,9 @@ from specc.ir.node import Dims, Input, Parameter
 class Segments(Part):
     """The row of the table that the token's segment names."""
 
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "count"), "Gather")
     kind: Literal["segments"] = "segments"
-    first: ClassVar[str | None] = "count"
+    positional: ClassVar[tuple[str, ...]] = ("count",)
     count: int = Field(gt=0)
 
     def inputs(self) -> tuple[Input, ...]:

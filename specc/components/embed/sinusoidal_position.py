@@ -26,6 +26,8 @@ class SinusoidalPosition(Part):
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.width % 2:
             yield Finding("width", "SHP002", f"sines and cosines come in pairs, and the width {self.width} is odd")
+        if self.inclusive and self.width == 2:
+            yield Finding("inclusive", "SHP002", "a single sine and cosine have no frequency between the first and the last to space")
 
     def frequencies(self):
         """theta^(-i / steps) as float32 [width / 2]"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from specc.components.embed.base import Part
 from specc.ir.node import Dims, Finding, Input, Parameter
@@ -12,6 +12,7 @@ from specc.ir.node import Dims, Finding, Input, Parameter
 class Tokens(Part):
     """The row of the table that the token id names, times `scale`."""
 
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "vocab", "width"), "Gather")
     kind: Literal["tokens"] = "tokens"
     vocab: int
     scale: float = 1.0

@@ -18,7 +18,7 @@ class Classify(Head):
     """
 
     kind: Literal["classify"] = "classify"
-    first: ClassVar[str | None] = "classes"
+    positional: ClassVar[tuple[str, ...]] = ("classes",)
     classes: int = Field(gt=0)
     pool: Literal["first", "last", "mean"] = structural()
     activation: slot("activation", optional=True) = None

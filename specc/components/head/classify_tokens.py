@@ -14,7 +14,7 @@ class ClassifyTokens(Head):
     """A linear map from each token's hidden state to the classes."""
 
     kind: Literal["classify_tokens"] = "classify_tokens"
-    first: ClassVar[str | None] = "classes"
+    positional: ClassVar[tuple[str, ...]] = ("classes",)
     classes: int = Field(gt=0)
     bias: bool = structural(True)
 

@@ -12,7 +12,7 @@ class Pooled(Head):
     """mean: the mean over real tokens. first: the first token. tanh_first: tanh of a linear map of the first (BERT's pooler)."""
 
     kind: Literal["pooled"] = "pooled"
-    first: ClassVar[str | None] = "pool"
+    positional: ClassVar[tuple[str, ...]] = ("pool",)
     pool: Literal["mean", "first", "tanh_first"] = structural()
     outputs: ClassVar[tuple[str, ...]] = ("last_hidden_state", "pooler_output")
 

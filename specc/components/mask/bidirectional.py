@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from specc.ir.node import Component
+from specc.components.mask.base import Mask
 
 
-class Bidirectional(Component):
+class Bidirectional(Mask):
     """A query sees every key of its sequence."""
 
-    axis: ClassVar[str] = "mask"
     kind: Literal["bidirectional"] = "bidirectional"
-    causal: ClassVar[bool] = False
-    reach: ClassVar[int | None] = None
-
-    def visible(self, g, query, key):
-        return None

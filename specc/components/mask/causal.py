@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from specc.ir.node import Component
+from specc.components.mask.base import Mask
 
 
-class Causal(Component):
+class Causal(Mask):
     """A query sees itself and every earlier key."""
 
-    axis: ClassVar[str] = "mask"
     kind: Literal["causal"] = "causal"
     causal: ClassVar[bool] = True
-    reach: ClassVar[int | None] = None
 
-    def visible(self, g, query, key):
+    def visible(self, g, query, key, frame):
         return g.op("LessOrEqual", key, query)

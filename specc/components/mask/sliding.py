@@ -6,25 +6,32 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from specc.ir.node import Component
+from specc.components.mask.base import Mask
 
 
-class Sliding(Component):
-    """A query sees the `window` latest keys, itself included."""
+class Sliding(Mask):
+    """A query sees the `window` latest keys, itself included, and of the earlier ones the first `keep_first`.
 
-    axis: ClassVar[str] = "mask"
-    first: ClassVar[str | None] = "window"
+    Those are counted from the first real token of a row: left padding takes none of their places (attention sinks by position,
+    Xiao et al., 2023, https://arxiv.org/abs/2309.17453).
+    """
+
+    positional: ClassVar[tuple[str, ...]] = ("window",)
     kind: Literal["sliding"] = "sliding"
     window: int = Field(gt=0)
+    keep_first: int = Field(default=0, ge=0)
     causal: ClassVar[bool] = True
 
     @property
     def reach(self) -> int:
-        return self.window
+        return self.window + self.keep_first
 
     def shrunk(self, plan) -> Sliding:
-        return self.replaced(window=plan.window(self.window))
+        return self.replaced(window=plan.window(self.window), keep_first=plan.window(self.keep_first))
 
-    def visible(self, g, query, key):
-        oldest = g.op("Sub", query, g.integer(self.window - 1))
-        return g.op("And", g.op("LessOrEqual", key, query), g.op("GreaterOrEqual", key, oldest))
+    def visible(self, g, query, key, frame):
+        near = g.op("GreaterOrEqual", key, g.op("Sub", query, g.integer(self.window - 1)))
+        if self.keep_first:
+            kept = g.op("Less", key, g.op("Add", frame.padding, g.integer(self.keep_first)))
+            near = g.op("Or", near, kept)
+        return g.op("And", g.op("LessOrEqual", key, query), near)

@@ -17,6 +17,7 @@ class LayerNorm(Component):
     """
 
     axis: ClassVar[str] = "norm"
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "eps", "bias"), "LayerNormalization")
     kind: Literal["layer"] = "layer"
     eps: float = Field(gt=0)
     weight: bool = structural(True)

@@ -16,6 +16,7 @@ class RMSNorm(Component):
     """
 
     axis: ClassVar[str] = "norm"
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "eps"), "RMSNormalization")
     kind: Literal["rms"] = "rms"
     eps: float = Field(gt=0)
     offset: float = structural(0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ class Rope(Position):
     partial: how many channels of each head are turned, the first ones; the others pass unchanged.
     """
 
+    native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "layout", "partial"), "RotaryEmbedding")
     kind: Literal["rope"] = "rope"
     theta: float = Field(default=10_000.0, gt=0)
     layout: Literal["half", "interleaved"] = structural("half")

@@ -46,6 +46,8 @@ class Router(Component):
             yield Finding("groups", "SHP008", f"{self.top_groups} groups of {experts // self.groups} experts cannot offer {top_k}")
         if self.groups is None and self.group_score != "max":
             yield Finding("group_score", "TYP005", "`group_score` is set, and there are no groups")
+        elif self.groups == experts and self.group_score == "top_2_sum":
+            yield Finding("group_score", "SHP008", "a group of one expert has no best two", "`group_score: max` counts the best one")
         if self.normalize_eps and not self.normalize:
             yield Finding("normalize_eps", "TYP005", "`normalize_eps` is set, and nothing is normalised")
 
@@ -59,15 +61,14 @@ class Router(Component):
 
     def lower(self, g, x, experts: int, top_k: int):
         logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]
-        k = g.constant([top_k], "int64")
         if self.top_k_first:
-            logits, chosen = g.ops("TopK", logits, k, outputs=2, axis=-1)
+            logits, chosen = g.best(logits, top_k)
             return self._weighted(g, self.score(g, logits)), chosen
         scores = self.score(g, logits)
         wanted = g.op("Add", scores, g.parameter("correction")) if self.bias_correction else scores
         if self.groups is not None:
             wanted = self._in_best_groups(g, wanted, experts)
-        best, chosen = g.ops("TopK", wanted, k, outputs=2, axis=-1)
+        best, chosen = g.best(wanted, top_k)
         if wanted != scores:
             best = g.op("GatherElements", scores, chosen, axis=-1)
         return self._weighted(g, best), chosen
@@ -84,9 +85,9 @@ class Router(Component):
         """Scores [N, E] with those of the groups that drop out set to minus infinity."""
         size = experts // self.groups
         grouped = g.reshape(scores, (-1, self.groups, size))
-        best, _ = g.ops("TopK", grouped, g.constant([min(2, size) if self.group_score == "top_2_sum" else 1], "int64"), outputs=2, axis=-1)
+        best, _ = g.best(grouped, 2 if self.group_score == "top_2_sum" else 1)
         score = g.op("ReduceSum", best, g.constant([-1], "int64"), keepdims=0)  # [N, G]
-        _, kept = g.ops("TopK", score, g.constant([self.top_groups], "int64"), outputs=2, axis=-1)
+        _, kept = g.best(score, self.top_groups)
         numbers = g.constant(list(range(self.groups)), "int64")
         hits = g.op("Equal", g.op("Unsqueeze", kept, g.constant([2], "int64")), numbers)  # [N, top, G]
         stays = g.op("ReduceMax", g.op("Cast", hits, to="int64"), g.constant([1], "int64"), keepdims=0)  # [N, G]

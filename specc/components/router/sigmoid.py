@@ -13,4 +13,5 @@ class Sigmoid(Router):
     kind: Literal["sigmoid"] = "sigmoid"
 
     def score(self, g, logits):
-        return g.op("Sigmoid", logits)
+        # not Sigmoid: ONNX Runtime's is exactly 0 from -18 on, and normalised weights are quotients of such small scores
+        return g.op("Reciprocal", g.op("Add", g.op("Exp", g.op("Neg", logits)), g.number(1.0)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from specc.components.scaling.base import Scaling, inverse
-from specc.ir.node import Dims
+from specc.ir.node import Dims, Finding
 
 
 class Dynamic(Scaling):
@@ -24,6 +25,10 @@ class Dynamic(Scaling):
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
         return given if dims.context is None else {"original": dims.context, **given}
+
+    def check_width(self, width: int) -> Iterator[Finding]:
+        if width == 2:
+            yield Finding("factor", "SHP002", "dynamic scaling slows the pairs of channels after the first, and rope turns one pair only")
 
     def frequencies(self, g, frame, theta: float, width: int):
         import numpy as np

@@ -13,7 +13,7 @@ class Linear(Scaling):
     """Every frequency divided by `factor`."""
 
     kind: Literal["linear"] = "linear"
-    first: ClassVar[str | None] = "factor"
+    positional: ClassVar[tuple[str, ...]] = ("factor",)
     factor: float = Field(gt=0)
 
     def frequencies(self, g, frame, theta: float, width: int):

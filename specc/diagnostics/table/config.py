@@ -3,6 +3,8 @@
 from specc.diagnostics.codes import Code
 from specc.diagnostics.table.example import family
 
+_HEAD = 'if task_of(config) == "CausalLM" then lm(tied: true) else hidden'
+
 
 def codes() -> list[Code]:
     return [
@@ -62,5 +64,11 @@ def codes() -> list[Code]:
             family(config={"hidden_act": '"sine"'}),
             family(config={"hidden_act": '"gelu_new"'}),
         ),
-        Code("CFG014", "no telling which head", "`architectures` names one class of the family, such as LlamaForCausalLM."),
+        Code(
+            "CFG014",
+            "no telling which head",
+            "The head follows from `architectures`, which has to name one class, such as LlamaForCausalLM.",
+            family(config={"architectures": '["LlamaForCausalLM", "LlamaModel"]'}, head=_HEAD),
+            family(config={"architectures": '["LlamaForCausalLM"]'}, head=_HEAD),
+        ),
     ]

@@ -26,7 +26,7 @@ def codes() -> list[Code]:
         Code(
             "NAM003",
             "a field without its name",
-            "Only the first field of some components may be given without its name.",
+            "Only the first fields of some components may be given without their names: `sliding(4096)`, `window(64, 64)`.",
             spec(norm="rms(1e-5)"),
             spec(norm="rms(eps: 1e-5)"),
         ),

@@ -70,12 +70,18 @@ def codes() -> list[Code]:
         Code(
             "SYS006",
             "weights that cannot lie there",
-            "`--weights-as` says where the graph finds its weights: beside it in the checkpoint's own folder, or linked or copied into another.",
+            "`--weights-as` says where the graph finds its weights: beside it in the checkpoint's own folder, or linked or copied"
+            " into another.",
         ),
         Code(
             "SYS007",
             "no published model to hold against",
             "`specc verify --against transformers` needs the model's config.json, whose `architectures` name one class of the library.",
+        ),
+        Code(
+            "SYS008",
+            "a type that the provider does not compute in",
+            "ONNX Runtime has no bfloat16 kernels on the CPU. Weights stored in bfloat16 run there all the same: they are widened to float32.",
         ),
         Code("SYS020", "a provider that does not run here", "`--provider cuda` needs onnxruntime-gpu, a driver, and the CUDA libraries."),
         Code("SYS021", "no graph to run", "`specc run` takes a folder with a model.onnx that `specc build --to onnx` wrote."),

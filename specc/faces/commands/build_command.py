@@ -14,7 +14,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", help="which model of the file")
     parser.add_argument("--weights", metavar="DIR", help="onnx: the checkpoint that the graph refers to")
     parser.add_argument("--weights-as", choices=("beside", "link", "copy"), help="onnx: where the graph finds the weights")
-    parser.add_argument("--dtype", choices=("stored", "fp32", "fp16", "bf16"), default="stored", help="onnx: the type the graph computes in")
+    parser.add_argument("--dtype", choices=("stored", "fp32", "fp16", "bf16"), default="stored", help="onnx: the type the graph computes in; bf16 runs on CUDA only")
     parser.add_argument("--provider", choices=("auto", "cpu", "cuda"), default="auto", help="onnx: where the graph is to run")
 
 
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _torch(resolved, options: argparse.Namespace) -> int:
     from specc.backends.torch.emit import emit
-    from specc.faces.output import write_whole
+    from specc.tools.output import write_whole
 
     target = Path(options.output) / f"{resolved.model.name}.py"
     write_whole(target, emit(resolved.model))
@@ -38,9 +38,11 @@ def _torch(resolved, options: argparse.Namespace) -> int:
 def _onnx(resolved, options: argparse.Namespace) -> int:
     from specc.backends.onnx.write import write
     from specc.faces.loading import origins
+    from specc.faces.progress import Progress
 
-    weights = Path(options.weights) if options.weights else None
-    done = write(resolved.model, Path(options.output), weights, options.weights_as, options.dtype, options.provider, origins(resolved))
+    weights, out = Path(options.weights) if options.weights else None, Path(options.output)
+    how = (options.weights_as, options.dtype, options.provider)
+    done = write(resolved.model, out, weights, *how, origins(resolved), Progress("copying weights"))
     for line in done.remarks:
         print(line, file=sys.stderr)
     print(done.graph)

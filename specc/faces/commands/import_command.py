@@ -16,8 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from specc.diagnostics import render
-    from specc.faces.output import write_whole
     from specc.tools.importer.run import import_model
+    from specc.tools.output import write_whole
 
     source = Path(options.source)
     name = options.name or (Path(options.output).stem if options.output and Path(options.output).stem.isidentifier() else None)

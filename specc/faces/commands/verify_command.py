@@ -9,22 +9,32 @@ from typing import Any
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="a spec; or a published config.json, or a folder that holds one")
+    parser.add_argument("spec", nargs="?", help="a spec; or a published config.json, or a folder that holds one")
     parser.add_argument("--model", help="which model of the file")
     parser.add_argument("--weights", metavar="DIR", help="also the model in its own size, with the weights of this checkpoint")
     parser.add_argument("--against", choices=("transformers",), help="also against the class that the published config names")
     parser.add_argument("--config", metavar="FILE", help="the published config of the spec, for --against without --weights")
     parser.add_argument("--seed", type=int, default=0, help="of the drawn weights")
+    parser.add_argument("--since", metavar="REV", help="every spec below SPEC (or here) that changed since this git revision")
+    parser.add_argument("--cache", metavar="DIR", help="for --since: where proofs are kept; .specc_cache at the root of the repository if not given")
 
 
 def run(options: argparse.Namespace) -> int:
     import json
 
+    if options.since is not None:
+        from specc.faces.since_output import run as run_since
+
+        return run_since(options, as_text, _data)
+    if options.spec is None:
+        from specc.diagnostics.finding import fail
+
+        raise fail("SYS003", "there is nothing to verify", None, "name a spec, or give --since REV")
     proofs = _proofs(options)
     if options.format == "json":
         print(json.dumps([_data(proof) for proof in proofs], indent=2, allow_nan=False))
     else:
-        print("\n\n".join(_text(proof) for proof in proofs))
+        print("\n\n".join(as_text(proof) for proof in proofs))
     return 0 if all(proof.ok for proof in proofs) else 1
 
 
@@ -60,7 +70,7 @@ def _proofs(options: argparse.Namespace) -> list[Any]:
     return proofs
 
 
-def _text(proof: Any) -> str:
+def as_text(proof: Any) -> str:
     """A table: one line for each comparison, and for each field what its change did."""
     title = f"{proof.model}: {proof.subject}"
     lines = [("check", "of", "against", "error", "allowed", "")]

@@ -58,6 +58,6 @@ def model_type(config: dict[str, Any], file: Path) -> str:
     """The family's name. Raises SpecError where the config does not say."""
     name = config.get("model_type")
     if not isinstance(name, str) or not name:
-        hint = "add `\"model_type\": \"...\"`; the families that specc knows are in specs/families"
+        hint = 'add `"model_type": "..."`; the families that specc knows are in specs/families'
         raise fail("CFG003", f"{file} names no model_type, so there is no telling what it describes", None, hint)
     return name

@@ -14,6 +14,22 @@ from specc.syntax import tree
 DEFINITION = re.compile(r"^model (\w+)\(", re.MULTILINE)
 READ = re.compile(r"\bconfig\.(\w+)")
 
+# what other published types are built of; a type that is missing here lacks nothing but a family file, as far as is known
+MECHANISMS = {
+    "state-space layers": "mamba mamba2 falcon_mamba jamba bamba zamba zamba2 nemotron_h granitemoehybrid plamo2",
+    "recurrent layers": "recurrent_gemma rwkv rwkv6 xlstm",
+    "short convolutions": "lfm2 lfm2_moe",
+    "gated delta layers": "qwen3_next qwen3_5 qwen3_5_moe kimi_linear",
+    "relative positions inside attention": "xlnet transfo_xl deberta deberta_v2 mpnet funnel",
+    "mixture-of-attention heads": "jetmoe",
+    "a router with sparse mixing": "phimoe",
+    "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
+    "layers that share weights": "albert",
+    "an encoder with a decoder": "t5 mt5 umt5 bart mbart marian pegasus m2m_100 switch_transformers t5gemma whisper longt5 led blenderbot",
+    "images": "vit deit beit dinov2 dinov2_with_registers siglip clip clip_vision_model clip_text_model llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
+    "sound": "wav2vec2 hubert",
+}  # fmt: skip
+
 
 @cache
 def _texts() -> dict[Path, str]:
@@ -37,4 +53,6 @@ def family_of(model_type: str) -> tuple[Program, tree.Model]:
         if name in DEFINITION.findall(text):
             program = load(path)
             return program, program.models[name]
-    raise fail("CFG004", f"specc has no family for the model type `{model_type}`", None, did_you_mean(name, known_types()))
+    built_of = next((words for words, kinds in MECHANISMS.items() if name in kinds.split()), None)
+    because = f": it is built of {built_of}" if built_of else ""
+    raise fail("CFG004", f"specc has no family for the model type `{model_type[:80]}`{because}", None, None if built_of else did_you_mean(name, known_types()))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specc.diagnostics.finding import Diagnostic, Report, fail
-from specc.resolve.model import resolve
+from specc.resolve.model import Resolved, resolve
 from specc.resolve.program import load_source
 from specc.resolve.values import Record
 from specc.source import Source
+from specc.syntax.format import format_text
 from specc.syntax.printer import print_file
 from specc.tools.importer.concrete import concrete_file
 from specc.tools.importer.config import model_type, read_config
 from specc.tools.importer.families import family_of, fields_read_by_any
 from specc.tools.importer.fields import ALWAYS_NAMED, MEANINGLESS, NEUTRAL, TRAINING
 from specc.weights.checkpoint import open_checkpoint
+
+RESERVED = frozenset({"config", "false", "match", "none", "repeat", "require", "then", "true"})  # of the language; Python's own come on top
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,12 @@ def import_model(path: Path, name: str | None = None, allow: frozenset[str] = fr
     report, config = Report(), Record(values)
     tensors = _tensors(path)
     resolved = resolve(family, program, report, config, tensors)
-    allowed = _unread(values, config.read, _ignored(resolved), allow, kind, report)
+    allowed = _unread(config, resolved, allow, kind, report)
     report.raise_errors()
     name = name or _identifier(path.stem if path.is_file() else path.resolve().name, kind)
     count = sum(p.size for p in resolved.model.parameters().values() if p.role != "fixed")
     doc = "\n".join([f"Imported from a config of type {kind}.", *(f"Not taken over: {field}." for field in allowed)])
-    text = print_file(concrete_file(resolved, program, name, doc, count))
+    text = format_text(Source(f"{name}.specc", print_file(concrete_file(resolved, program, name, doc, count))))
     _prove(text, name, resolved.model)
     return Imported(text, name, tuple(d for d in report.found if d.severity == "warning" and d.code != "LNT001"))
 
@@ -55,29 +59,42 @@ def _tensors(path: Path) -> frozenset[str] | None:
     return frozenset(open_checkpoint(path).tensors)
 
 
-def _ignored(resolved) -> frozenset[str]:
-    field = resolved.body.fields.get("ignore")
-    names = resolved.scope.field("ignore", field.span) if field else []
-    return frozenset(names)
+def _listed(resolved: Resolved, field: str) -> frozenset[str]:
+    """What the family lists under `ignore` (fields that change nothing) or `unread` (fields without effect in this config)."""
+    stated = resolved.body.fields.get(field)
+    return frozenset(resolved.scope.field(field, stated.span) if stated else ())
 
 
-def _unread(values: dict[str, Any], read: set[str], ignored: frozenset[str], allow: frozenset[str], kind: str, report: Report) -> list[str]:
+def _stated(config: Record, path: str = "") -> Iterator[tuple[str, Any, bool]]:
+    """Every field that the config states, with its value and whether the family read it; also inside the records of which it read fields."""
+    for name, value in config.values.items():
+        was_read = name in config.read
+        yield path + name, value, was_read
+        inner = config.get(name) if was_read else None
+        if isinstance(inner, Record) and inner.read:
+            yield from _stated(inner, f"{path}{name}.")
+
+
+def _unread(config: Record, resolved: Resolved, allow: frozenset[str], kind: str, report: Report) -> list[str]:
     """Every field of the config that the family did not read must be known to mean nothing, or be named."""
     allowed = []
-    risky = fields_read_by_any()
-    for name, value in values.items():
-        if name in ALWAYS_NAMED:
-            severity = report.error if name == "quantization_config" and name not in allow else report.warn
-            severity("CFG005", f"`{name}`: {ALWAYS_NAMED[name]}")
-        elif value is None or name in read or name in ignored or _means_nothing(name, value):
+    risky, ignored, idle = fields_read_by_any(), _listed(resolved, "ignore"), _listed(resolved, "unread")
+    for path, value, was_read in list(_stated(config)):
+        name = path.rpartition(".")[2]
+        if path in ALWAYS_NAMED:
+            severity = report.error if path == "quantization_config" and path not in allow else report.warn
+            severity("CFG005", f"`{path}`: {ALWAYS_NAMED[path]}")
+        elif path in idle and value is not None:
+            report.warn("CFG007", f"the published `{kind}` makes no use of `{path}` (here {_short(value)}) in this config, and it was not taken over")
+        elif value is None or was_read or path in ignored or _means_nothing(name, value):
             continue
-        elif name in allow:
-            allowed.append(name)
+        elif path in allow:
+            allowed.append(path)
         elif name in risky or name in NEUTRAL:
-            message = f"the family `{kind}` does not read `{name}` (here {_short(value)}), and other families do"
-            report.error("CFG006", message, None, f"`--allow {name}` lets it pass and says so in the spec")
+            message = f"the family `{kind}` does not read `{path}` (here {_short(value)}), and other families do"
+            report.error("CFG006", message, None, f"`--allow {path}` lets it pass and says so in the spec")
         else:
-            report.warn("CFG007", f"`{name}` is not known to any family and was not taken over")
+            report.warn("CFG007", f"`{path}` is not known to any family and was not taken over")
     return allowed
 
 
@@ -96,9 +113,9 @@ def _short(value: Any) -> str:
 
 
 def _identifier(stem: str, kind: str) -> str:
-    """A model's name out of a file's: a word that may stand in generated code."""
-    name = re.sub(r"\W+", "_", stem).strip("_").lower()
-    fits = bool(name) and not name[0].isdigit() and not keyword.iskeyword(name) and name != "config"
+    """A model's name out of a file's: a word that may stand in a spec and in generated code."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", stem).strip("_").lower()
+    fits = bool(name) and not name[0].isdigit() and not keyword.iskeyword(name) and name not in RESERVED
     return name if fits else re.sub(r"\W", "_", kind)
 
 

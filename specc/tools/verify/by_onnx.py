@@ -47,8 +47,8 @@ class ByOnnx:
         found, past, start = [], {}, 0
         for piece in pieces:
             end = start + piece
-            given = {name: values[:, start:end] for name, values in inputs.given.items()}
-            out, past = self._call(given, inputs.mask[:, :end], past)
+            part = inputs.piece(start, end)
+            out, past = self._call(part.given, part.mask, past)
             found.append(out)
             start = end
         return {name: np.concatenate([part[name] for part in found], axis=1) for name in self.outputs}
@@ -56,9 +56,12 @@ class ByOnnx:
     def _call(self, given: dict[str, ndarray], mask: ndarray, past: dict[str, ndarray]) -> tuple[dict[str, ndarray], dict[str, ndarray]]:
         import numpy as np
 
-        batch, new = next(iter(given.values())).shape
-        known = given | past | {"attention_mask": mask, "position_ids": np.maximum(mask.cumsum(1) - 1, 0)[:, -new:]}
-        feeds = {wanted.name: known.get(wanted.name, _empty(wanted, batch)) for wanted in self.session.get_inputs()}
+        batch, new = given["input_ids"].shape
+        known = {"attention_mask": mask, "position_ids": np.maximum(mask.cumsum(1) - 1, 0)[:, -new:]} | given | past
+        extents = {"batch": batch, "sequence": new, "total_sequence": mask.shape[1], "past_sequence": 0}
+        feeds = {}
+        for wanted in self.session.get_inputs():
+            feeds[wanted.name] = known[wanted.name] if wanted.name in known else _zeros(wanted, extents)
         values = self.session.run([*self.outputs, *self.kept], feeds)
         out = dict(zip(self.outputs, values, strict=False))
         present = dict(zip(self.kept, values[len(self.outputs) :], strict=True))
@@ -75,11 +78,9 @@ def _graph(model: Model, layout: Model) -> bytes:
     return emit.build(model, stored).SerializeToString()
 
 
-def _empty(wanted: Any, batch: int) -> ndarray | None:
-    """A cache that holds nothing yet."""
+def _zeros(wanted: Any, extents: dict[str, int]) -> ndarray:
+    """A cache that holds nothing yet; or what PyTorch takes for an input that is not given."""
     import numpy as np
 
-    if not wanted.name.startswith(PAST):
-        return None
-    shape = [extent if isinstance(extent, int) else batch if extent == "batch" else 0 for extent in wanted.shape]
-    return np.zeros(shape, np.float32)
+    shape = [extent if isinstance(extent, int) else extents[extent] for extent in wanted.shape]
+    return np.zeros(shape, np.float32 if wanted.name.startswith(PAST) else np.int64)

@@ -38,7 +38,7 @@ class ByTorch:
     def __init__(self, model: Model, numbers: dict[str, ndarray] | None, folder: Path) -> None:
         import torch
 
-        self.outputs = model.heads[0].component.outputs
+        self.outputs, self.takes = model.heads[0].component.outputs, model.inputs()
         made = generated(model).Model
         if numbers is None:
             self.network = made.from_checkpoint(folder).float()
@@ -61,8 +61,8 @@ class ByTorch:
         cache, start = None, 0
         for piece in pieces:
             end = start + piece
-            given = {name: values[:, start:end] for name, values in inputs.given.items()}
-            out = self._call(given, inputs.mask[:, :end], cache=cache)
+            part = inputs.piece(start, end)
+            out = self._call(part.given, part.mask, cache=cache)
             found.append({name: getattr(out, name).numpy() for name in self.outputs})
             cache, start = out.cache, end
         return {name: np.concatenate([part[name] for part in found], axis=1) for name in self.outputs}
@@ -70,6 +70,6 @@ class ByTorch:
     def _call(self, given: dict[str, ndarray], mask: ndarray, **more: Any) -> Any:
         import torch
 
-        tensors = {name: torch.from_numpy(values) for name, values in given.items()}
+        tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
         with torch.no_grad():
             return self.network(**tensors, attention_mask=torch.from_numpy(mask), **more)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specc.ir.model import Model
 
 if TYPE_CHECKING:
     from numpy import ndarray
+    from numpy.random import Generator
 
 BATCH, LENGTH, FEW = 2, 24, 6
 PLAIN = 4  # the first ids of a vocabulary are often special ones, which a published model may treat in its own way
 PADDING = 5  # columns of the last row
 PIECES = (9, 5, 1, 1)
+RUN = 5  # tokens of one document, on average
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A batch: the tokens, and which of them are real."""
+    """A batch: the tokens, which of them are real, and what else the model asks for."""
 
-    given: dict[str, ndarray]  # input_ids and whatever else the model asks for, each [B, T]
+    given: dict[str, ndarray]
     mask: ndarray  # [B, T], 1 is real
+    shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)  # as declared, where it is another than [B, T]
 
     @property
     def length(self) -> int:
@@ -32,8 +35,18 @@ class Inputs:
         import numpy as np
 
         real = self.mask[number].astype(bool)
-        given = {name: values[number : number + 1, real] for name, values in self.given.items()}
-        return Inputs(given, np.ones((1, int(real.sum())), np.int64))
+        rows = {name: values[number : number + 1] for name, values in self.given.items()}
+        given = {name: values[:, real] if values.ndim > 1 else values for name, values in rows.items()}
+        return Inputs(given, np.ones((1, int(real.sum())), np.int64), self.shapes)
+
+    def piece(self, start: int, end: int) -> Inputs:
+        """What a call takes that brings these columns: of some tensors only them, of others all up to there."""
+
+        def part(values: ndarray, shape: tuple[int | str, ...]) -> ndarray:
+            return values if len(shape) == 1 else values[:, {"T": start, "S": 0}[shape[1]] : end]
+
+        given = {name: part(values, self.shapes.get(name, ("B", "T"))) for name, values in self.given.items()}
+        return Inputs(given, self.mask[:, :end], self.shapes)
 
 
 def proof_length(model: Model) -> int:
@@ -48,18 +61,35 @@ def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
     import numpy as np
 
     draw = np.random.default_rng(seed)
-    given = {}
+    wanted, given = model.inputs(), {}
     for part in model.stack.embedding.instances:
-        for wanted in part.component.inputs():
+        for read in part.component.inputs():
             rows = part.parameters(model.stack.dims)[0].shape[0]  # a part reads its own table
-            given[wanted.name] = draw.integers(PLAIN if rows > 4 * PLAIN else 0, rows, (BATCH, length), dtype=np.int64)
+            given[read.name] = draw.integers(PLAIN if rows > 4 * PLAIN else 0, rows, (BATCH, length), dtype=np.int64)
     mask = np.ones((BATCH, length), np.int64)
     hidden = min(PADDING, length - 1) if padded else 0
     if hidden and model.stack.causal:
         mask[-1, :hidden] = 0
     elif hidden:
         mask[-1, -hidden:] = 0
-    return Inputs(given, mask)
+    for name in (name for name in wanted if name not in given):
+        given[name] = _beginnings(mask) if wanted[name].values == "beginning" else _runs(draw, mask)
+    return Inputs(given, mask, {name: wanted[name].shape for name in given})
+
+
+def _beginnings(mask: ndarray) -> ndarray:
+    """[B]: most of the real tokens that the first piece holds, in every row."""
+    first = mask[:, : pieces(mask.shape[1])[0]].sum(1)
+    return first - first // 4
+
+
+def _runs(draw: Generator, mask: ndarray) -> ndarray:
+    """[B, T]: a new number every few tokens; one number in the first row, where all of a model's reach is then seen."""
+    import numpy as np
+
+    begins = draw.random(mask.shape) < 1 / RUN
+    begins[0] = False
+    return begins.cumsum(1).astype(np.int64)
 
 
 def pieces(length: int) -> list[int]:

@@ -43,6 +43,7 @@ def _rope(arguments: str, **fields: str) -> str:
     return spec(position=f"rope(theta: 100, {arguments})", attention="attention(heads: 4, kv_heads: 2, head_dim: 8)", **fields)
 
 
+_BIASED = "attention(heads: 4, kv_heads: 2, head_dim: 6, bias: true)"
 _MLA = "heads: 3, kv_rank: 6, nope_dim: 4, rope_dim: 6, value_dim: 5, latent_norm: rms(eps: 1e-5)"
 _ROUTED = "moe(experts: 4, top_k: 2, expert: gated(hidden: 10, activation: silu), router: "
 
@@ -50,6 +51,8 @@ SPECS = {
     "grouped": spec(attention="attention(heads: 4, kv_heads: 2, head_dim: 6, bias: true)", head="lm(tied: false)"),
     "one_key_head": spec(attention="attention(heads: 4, kv_heads: 1, head_dim: 6)", ffn="gated(hidden: 20, activation: gelu)"),
     "sliding": spec("layer near { mask = sliding(4) }  layer far { mask = causal }  layers = [near, far]"),
+    "chunked": spec(mask="chunked(5)", attention="attention(heads: 4, kv_heads: 2, head_dim: 6)"),
+    "window": spec(mask="window(2, 1)", head="classify_tokens(3)"),
     "interleaved": _rope("layout: interleaved, partial: 4"),
     "yarn": _rope("scaling: yarn(factor: 4, original: 8)"),
     "dynamic": _rope("scaling: dynamic(factor: 3, original: 32)"),
@@ -71,12 +74,12 @@ SPECS = {
     "classifier": spec(mask="bidirectional", head="classify(3, pool: mean)"),
     "last_token": spec(head="classify(3, pool: last, bias: false)"),
     "fused_transposed": _fused('fused(transpose("h.{i}.qkv"), order: [q, k, v])'),
-    "fused_rows": _fused('fused("h.{i}.qkv", order: [q, k, v])', attention="attention(heads: 4, kv_heads: 2, head_dim: 6, bias: true)"),
-    "fused_turns": _fused('fused("h.{i}.qkv", order: [q, k, v], groups: 2)', attention="attention(heads: 4, kv_heads: 2, head_dim: 6, bias: true)"),
+    "fused_rows": _fused('fused("h.{i}.qkv", order: [q, k, v])', attention=_BIASED),
+    "fused_turns": _fused('fused("h.{i}.qkv", order: [q, k, v], groups: 2)', attention=_BIASED),
     "fused_stacked": _fused('fused("h.{i}.qkv", order: [q, k, v])', _STACKED, ffn=_ROUTED + "softmax(order: top_k_first))"),
 }  # fmt: skip
 FUSED = tuple(name for name in SPECS if name.startswith("fused_"))
-BIDIRECTIONAL = ("encoder", "classifier")
+BIDIRECTIONAL = ("encoder", "classifier", "window")
 ONE_VECTOR = ("classifier", "last_token")  # their output is one vector for the whole sequence
 
 Types = Callable[[str], str]  # a parameter's key to the type it is stored in
@@ -84,6 +87,9 @@ Types = Callable[[str], str]  # a parameter's key to the type it is stored in
 
 def all_of(dtype: str) -> Types:
     return lambda key: dtype
+
+
+FLOAT32 = all_of("F32")
 
 
 def mixed(key: str) -> str:
@@ -96,7 +102,7 @@ def model(name: str) -> Model:
     return model_of(SPECS[name])
 
 
-def weights(name: str, types: Types = all_of("F32")) -> dict[str, np.ndarray]:
+def weights(name: str, types: Types = FLOAT32) -> dict[str, np.ndarray]:
     """float32 numbers that the stored types hold exactly."""
     found = {}
     for key, array in draw(model(name)).items():
@@ -105,7 +111,7 @@ def weights(name: str, types: Types = all_of("F32")) -> dict[str, np.ndarray]:
     return found
 
 
-def save(name: str, folder: Path, types: Types = all_of("F32"), shards: int = 1) -> Path:
+def save(name: str, folder: Path, types: Types = FLOAT32, shards: int = 1) -> Path:
     """A checkpoint in the published layout where the spec has one, else in specc's own; several shards have an index."""
     found = weights(name, types)
     own = folder if not model(name).weights else folder.with_name(f"{folder.name}-own")

@@ -46,8 +46,8 @@ def test_the_checker_passes(name: str, how: str, tmp_path: Path):
 @pytest.mark.parametrize("name", SHARDED)
 def test_shards(name: str, how: str, tmp_path: Path):
     graph = built(name, tmp_path, how, shards=3)
-    locations = {e.value for t in onnx.load(graph, load_external_data=False).graph.initializer for e in t.external_data if e.key == "location"}
-    assert len(locations) == 3
+    tensors = onnx.load(graph, load_external_data=False).graph.initializer
+    assert len({entry.value for t in tensors for entry in t.external_data if entry.key == "location"}) == 3
     if how != "link":
         check(graph, tmp_path)
     one = built(name, tmp_path / "one", "beside")
@@ -122,7 +122,8 @@ def _every_node(graph: onnx.GraphProto):
 
 def test_a_section_s_own_fields_are_traced_to_its_lines(tmp_path: Path):
     spec = tmp_path / "probe.specc"
-    local = "  layer wide {\n    attention = attention(heads: 3, head_dim: 4)\n  }\n  layer plain { mask = causal }\n  layers = [wide, plain]\n"
+    local = "  layer wide {\n    attention = attention(heads: 3, head_dim: 4)\n  }\n  layer plain { mask = causal }\n"
+    local += "  layers = [wide, plain]\n"
     spec.write_text(SPECS["grouped"].rsplit("\n", 2)[0] + "\n" + local + "}\n")
     assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path)]) == 0
     graph = onnx.load(tmp_path / "model.onnx", load_external_data=False).graph

@@ -204,8 +204,42 @@ SPECS = {
           the_residual_stream = norm.after_everything_else(the_residual_stream + 0.5 * ffn.macaron_after(norm.macaron_after(the_residual_stream)))
         }
     """,
+    "modernbert": """
+        vocab = 97  dim = 48  depth = 4  context = 64
+        embed = norm.embed(tokens())  norm = layer(eps: 1e-5, bias: false)  attention = attention(heads: 4)
+        ffn = gated(hidden: 64, activation: gelu)  block = pre_norm
+        head = mlm(tied: true, activation: gelu, norm: norm, dense_bias: false)
+        layer first  { mask = bidirectional  position = rope(theta: 160_000)  norm.attention = none }
+        layer local  { mask = window(3, 3)   position = rope(theta: 10_000) }
+        layer global { mask = bidirectional  position = rope(theta: 160_000) }
+        layers = [first, repeat [2 * local, global]]
+    """,
+    "llama4": """
+        vocab = 97  dim = 48  depth = 4  context = 64
+        norm = rms(eps: 1e-5)  attention = attention(heads: 4, kv_heads: 2)  ffn = gated(hidden: 64, activation: silu)
+        block = pre_norm  head = lm(tied: false)
+        layer local { mask = chunked(4)  position = rope(theta: 10_000) }  layer global { mask = causal  position = none }
+        layers = repeat [3 * local, global]
+    """,
+    "kept_tokens": """
+        vocab = 97  dim = 48  depth = 2  context = 64
+        norm = rms(eps: 1e-5)  attention = attention(heads: 4)  ffn = gated(hidden: 64, activation: silu)  position = alibi
+        block = pre_norm  head = lm(tied: false)
+        layer local { mask = sliding(3, keep_first: 2) }  layer looser { mask = sliding(4, keep_first: 1) }  layers = [local, looser]
+    """,
+    "prefix_lm": """
+        vocab = 97  dim = 48  depth = 2  context = 64
+        embed = tokens() + segments(2)  mask = prefix  norm = rms(eps: 1e-5)  position = rope(theta: 10_000)
+        attention = attention(heads: 4)  ffn = gated(hidden: 64, activation: silu)  block = pre_norm  head = lm(tied: false)
+    """,
+    "packed": """
+        vocab = 97  dim = 48  depth = 3  context = 64
+        embed = tokens() + learned_position()  norm = rms(eps: 1e-5)
+        attention = attention(heads: 4, softcap: 3)  ffn = gated(hidden: 64, activation: silu)  block = pre_norm  head = lm(tied: false)
+        layer local { mask = documents(sliding(3, keep_first: 1)) }  layer global { mask = documents(causal) }  layer open { mask = causal }
+        layers = [local, global, open]
+    """,
 }
-CAUSAL = [name for name in SPECS if "mask = bidirectional" not in SPECS[name]]
 
 
 def model(body: str, name: str = "tiny") -> Model:
@@ -226,6 +260,9 @@ def first(path: Path) -> Model:
 @cache
 def named(name: str) -> Model:
     return model(SPECS[name], name)
+
+
+CAUSAL = [name for name in SPECS if named(name).stack.causal]
 
 
 def python(text: str, name: str = "generated") -> types.ModuleType:

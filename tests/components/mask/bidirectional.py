@@ -7,5 +7,5 @@ from tests.components.probe import Case, spec
 CASES = (Case(spec(mask="bidirectional"), (spec(mask="causal"), spec(mask="sliding(4)"))),)
 
 
-def visible(c, query: int, key: int) -> bool:
+def visible(c, query: int, key: int, row) -> bool:
     return True

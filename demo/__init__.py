@@ -1,0 +1,1 @@
+"""A published checkpoint all the way: `make demo`."""

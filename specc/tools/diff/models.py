@@ -1,0 +1,179 @@
+"""Two resolved models to a verdict with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from specc.ir.model import Layer, Model
+from specc.resolve.model import Resolved
+from specc.tools.diff import interface, parts
+from specc.tools.diff.aside import aside
+from specc.tools.diff.facts import Fact
+from specc.tools.diff.places import place_of
+from specc.tools.diff.published import published
+from specc.tools.diff.reason import Difference, Level, Reason, Rule
+from specc.tools.diff.spell import ranges, shape, spell_both
+from specc.tools.diff.tensors import Tensor, grouped, loads
+
+LIMITS = ("vocab", "context")  # sizes of the stack that change no number by themselves
+
+
+def compare(old: Resolved, new: Resolved) -> Difference:
+    """What became of one model."""
+    return _Comparison(old, new).run()
+
+
+@dataclass(slots=True)
+class _Comparison:
+    old: Resolved
+    new: Resolved
+    reasons: list[Reason] = field(default_factory=list)
+    facts: dict[tuple, tuple[Fact, list[int]]] = field(default_factory=dict)
+    tensors: dict[Tensor, list[int]] = field(default_factory=dict)  # with the layers that hold one each, none outside of them
+    names: dict[tuple, list[int]] = field(default_factory=dict)  # pairs of names that mean the same, with the layers
+    keys: dict[str, str] = field(default_factory=dict)  # the new key of every parameter that is left as it was
+    loads: bool = True
+
+    @property
+    def models(self) -> tuple[Model, Model]:
+        return self.old.model, self.new.model
+
+    def run(self) -> Difference:
+        old, new = self.models
+        self._sizes()
+        self._take(parts.around(old, new), [])
+        self._layers()
+        self._state_dict()
+        self._numerics()
+        where = {"old": self._section(self.old), "new": self._section(self.new)}
+        self.reasons += published(old, new, self.keys, where)
+        for (what, was, now, inside), numbers in self.names.items():
+            path = f"layers[{self._numbers(numbers)}].{what}" if inside else what
+            places = (place_of(side, what) for side in (self.old, self.new))
+            self.reasons.append(Reason("names", "renamed", path, was, now, Level.RENAMED, None, *places))
+        self.reasons += aside(self.old, self.new)
+        level = self._level()
+        if level >= Level.COMPUTES:
+            for found in (interface.interface, interface.cache, interface.counts):
+                self.reasons += found(old, new)
+        rules = self._rules() if level == Level.CONVERTIBLE else []
+        return Difference(old.name, new.name, level, self.reasons, rules, bool(self.old.definition.parameters))
+
+    def _level(self) -> Level:
+        levels = [r.level for r in self.reasons if r.level is not None]
+        level = max(levels, default=Level.IDENTICAL)
+        computes = any(fact.level == Level.COMPUTES for fact, _ in self.facts.values())
+        if not self.loads and computes:
+            return Level.BREAKING
+        return max(level, Level.CONVERTIBLE) if not self.loads else level
+
+    @staticmethod
+    def _section(side: Resolved) -> str | None:
+        section = next(iter(side.body.weights.values()), None)
+        return None if section is None else f"{section.span.source.name}:{section.span.line}"
+
+    # ---- what is compared
+
+    def _sizes(self) -> None:
+        before, after = (model.stack.dims for model in self.models)
+        for name in type(before).model_fields:
+            old, new = getattr(before, name), getattr(after, name)
+            if old != new:
+                level = Level.UNCHANGED if name in LIMITS else Level.COMPUTES
+                fact = Fact(name, (), old, new, f"dims/{name}", level)
+                self.facts[name,] = fact, []
+
+    def _layers(self) -> None:
+        before, after = (model.stack for model in self.models)
+        pairs: dict[tuple[int, int], list[int]] = {}
+        for number, (old, new) in enumerate(zip(before.layers, after.layers, strict=False)):
+            pairs.setdefault((id(old), id(new)), []).append(number)
+        for numbers in pairs.values():
+            old, new = before.layers[numbers[0]], after.layers[numbers[0]]
+            self._take(parts.layers(old, new, before.dims, after.dims), numbers)
+        shared = min(len(before.layers), len(after.layers))
+        for layers, dims, change in ((before.layers, before.dims, "removed"), (after.layers, after.dims, "added")):
+            for number, layer in enumerate(layers[shared:], shared):
+                self.loads = False
+                self._alone(layer, number, dims, change)
+
+    def _alone(self, layer: Layer, number: int, dims, change: str) -> None:
+        """A layer that only one side has."""
+        for part in parts.parts_of(layer, dims):
+            for p in part.component.parameters(part.dims):
+                key = f"{part.key}.{p.name}"
+                old, new = (key, None) if change == "removed" else (None, key)
+                tensor = Tensor(change, old, new, p.shape if old else None, p.shape if new else None, part.key)
+                self.tensors.setdefault(tensor, []).append(number)
+
+    def _take(self, found: parts.Compared, numbers: list[int]) -> None:
+        self.loads = self.loads and loads(found.tensors)
+        for fact in found.facts:
+            key = (fact.path, fact.old_place, *spell_both(fact.old, fact.new), fact.level, bool(numbers))
+            self.facts.setdefault(key, (fact, []))[1].extend(numbers)
+        for tensor in found.tensors:
+            if tensor.change in ("same", "renamed"):
+                for prefix in [f"layers.{n}." for n in numbers] or [""]:
+                    self.keys[f"{prefix}{tensor.old}"] = f"{prefix}{tensor.new}"
+            if tensor.change != "same":
+                self.tensors.setdefault(tensor, []).extend(numbers)
+        for name in dict.fromkeys(found.names):
+            self.names.setdefault((*name, bool(numbers)), []).extend(numbers)
+
+    # ---- what is said of it
+
+    def _numbers(self, numbers: Iterable[int]) -> str:
+        numbers = list(numbers)
+        return "i" if len(numbers) == max(len(m.stack.layers) for m in self.models) else ranges(numbers)
+
+    def _numerics(self) -> None:
+        for fact, numbers in self.facts.values():
+            category = "limits" if fact.level == Level.UNCHANGED and fact.place in LIMITS else "numerics"
+            path = f"layers[{self._numbers(numbers)}].{fact.path}" if numbers else fact.path
+            pointer = f"/stacks/0/layers/{numbers[0]}/{fact.whole_pointer}" if numbers else fact.whole_pointer
+            pointer = pointer if pointer.startswith("/") else f"/stacks/0/{pointer}"
+            places = []
+            for side, place in ((self.old, fact.old_place or fact.place), (self.new, fact.place)):
+                layers = side.model.stack.layers
+                label = layers[numbers[0]].label if numbers and numbers[0] < len(layers) else None
+                places.append(place_of(side, place, fact.fields, label))
+            category, change = ("state dict", "retied") if fact.fields == ("tied",) else (category, "changed")
+            texts = spell_both(fact.old, fact.new)
+            self.reasons.append(Reason(category, change, path, *texts, fact.level, pointer, *places, fact.note))
+
+    def _grouped(self) -> Iterable[tuple[Tensor, str]]:
+        """The tensors that differ, each with what stands before its key."""
+        sets: dict[tuple[int, ...], list[Tensor]] = {}
+        for tensor, numbers in self.tensors.items():
+            sets.setdefault(tuple(numbers), []).append(tensor)
+        for numbers, tensors in sets.items():
+            text = ranges(numbers)
+            prefix = f"layers.{text if text.isdigit() else f'{{{text}}}'}." if numbers else ""
+            yield from ((tensor, prefix) for tensor in grouped(tensors))
+
+    def _state_dict(self) -> None:
+        for tensor, prefix in self._grouped():
+            old, new = (None if e is None else shape(e) for e in (tensor.old_shape, tensor.new_shape))
+            path, level, note = f"{prefix}{tensor.new or tensor.old}", Level.BREAKING, ""
+            if tensor.change == "renamed":
+                old, new, level, path = f"{prefix}{tensor.old}", path, Level.CONVERTIBLE, f"{prefix}{tensor.old}"
+            elif tensor.fill is not None or not tensor.needed:
+                level = Level.CONVERTIBLE if tensor.needed else Level.UNCHANGED
+            if tensor.change == "reshaped" and tensor.old != tensor.new:
+                note = f"was {prefix}{tensor.old}"
+            self.reasons.append(Reason("state dict", tensor.change, path, old, new, level, None, None, None, note))
+
+    def _rules(self) -> list[Rule]:
+        found = []
+        for tensor, prefix in self._grouped():
+            old, new = f"{prefix}{tensor.old}", f"{prefix}{tensor.new}"
+            if tensor.change == "renamed":
+                found.append(Rule("rename", new, old))
+            elif tensor.fill in ("zeros", "ones"):
+                found.append(Rule(tensor.fill, new))
+            elif tensor.fill == "drop":
+                found.append(Rule("drop", old))
+            elif tensor.fill is not None:
+                found.append(Rule("copy", new, tensor.fill))
+        return found

@@ -1,0 +1,62 @@
+"""What random specs have found, each as the smallest spec that showed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from specc.diagnostics.finding import SpecError
+from tests.components.probe import spec
+from tests.fuzz.compare import Feed, disagreements
+from tests.harness import model_of
+
+FEED = Feed(seed=1, length=9, padding=3, hole=5, pieces=(4, 1, 4))
+MOE = "moe(experts: {}, top_k: 2, expert: mlp(hidden: 6, activation: relu), router: {})"
+
+
+def block(*lines: str) -> str:
+    return f"block own(x) {{ {'  '.join(lines)} }}\n" + spec(block="own", final_norm="norm")
+
+
+PARTED = {
+    # the second attention of a layer took over the first one's cache
+    "two attentions in one layer": block("x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))"),
+    "one attention called twice": block("x = x + attention(norm.a(x))", "x = x + attention(norm.b(x))"),
+    "two attentions here, one there": "block twice(x) { x = x + attention.one(norm.a(x))  x = x + attention.two(norm.b(x)) }\n"
+    + spec("layer p { block = twice }  layer q { block = pre_norm }  layers = repeat [p, q]", block=None, final_norm="norm"),
+    # a router's class named numbers that only the class around it was given
+    "mixtures of several sizes": spec(
+        f"layer p {{ ffn = {MOE.format(3, 'sigmoid')} }}  layer q {{ ffn = {MOE.format(5, 'sigmoid')} }}  layers = repeat [p, q]", ffn=None
+    ),
+    "mixtures of several sizes in groups": spec(
+        f"layer p {{ ffn = {MOE.format(4, 'softmax(groups: 2, top_groups: 1)')} }}"
+        f"  layer q {{ ffn = {MOE.format(6, 'softmax(groups: 2, top_groups: 1)')} }}  layers = repeat [p, q]",
+        ffn=None,
+    ),
+    # ONNX Runtime's Sigmoid is exactly 0 below -18: none of the experts had a weight, and they were divided by their sum
+    "scores so small that they are all but 0": "block own(x) { x = x + ffn(x) }\n"
+    + spec(
+        block="own",
+        final_norm="norm",
+        embed="tokens(scale: 20)",
+        ffn="moe(experts: 2, top_k: 1, expert: mlp(hidden: 6, activation: relu), router: sigmoid(normalize: true))",
+    ),
+}
+REFUSED = {
+    # each was taken, and ended in a division by zero or in an index out of range
+    "the best two of a group of one": (spec(ffn=MOE.format(4, "softmax(groups: 4, top_groups: 2, group_score: top_2_sum)")), "SHP008"),
+    "dynamic scaling of a single pair": (spec(position="rope(partial: 2, scaling: dynamic(factor: 2, original: 8))"), "SHP002"),
+    "two frequencies to space out of one": (spec(embed="tokens() + project(sinusoidal_position(width: 2, inclusive: true))"), "SHP002"),
+}
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_both_back_ends_compute_the_same(name: str) -> None:
+    assert disagreements(PARTED[name], FEED) == []
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused(name: str) -> None:
+    text, code = REFUSED[name]
+    with pytest.raises(SpecError) as caught:
+        model_of(text)
+    assert [d.code for d in caught.value.diagnostics] == [code]

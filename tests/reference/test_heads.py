@@ -1,0 +1,94 @@
+"""What the config's class asks for: no head, a classifier of texts or of tokens, in every family that has them, against transformers."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specc.faces.cli import main
+from tests.importer.configs import kind_of
+from tests.reference.published import call, load_module, positions, session, write
+from tests.tolerance import TOLERANCE, distance
+
+transformers = pytest.importorskip("transformers")
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+
+COMMON = {"vocab_size": 61, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+WIDE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "bloom": {"hidden_size": 16, "n_layer": 2, "n_head": 2},
+    "camembert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+    "codegen": {"n_embd": 16, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 32},
+    "dbrx": {"d_model": 16, "n_layers": 2, "n_heads": 2, "attn_config": {"kv_n_heads": 1, "clip_qkv": 0.5, "rope_theta": 1e4},
+             "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": 4, "moe_top_k": 2}},
+    "electra": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8},
+    "falcon": WIDE,
+    "gpt_neo": {"hidden_size": 16, "num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4,
+                "max_position_embeddings": 32},
+    "gpt_neox": WIDE | {"intermediate_size": 24},
+    "gptj": {"n_embd": 16, "n_layer": 2, "n_head": 2, "rotary_dim": 4, "n_positions": 32},
+    "llama": WIDE | {"intermediate_size": 24},
+    "megatron_bert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+    "mpt": {"d_model": 16, "n_layers": 2, "n_heads": 2},
+    "openai_gpt": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32},
+    "opt": WIDE | {"ffn_dim": 24, "max_position_embeddings": 32, "word_embed_proj_dim": 16},
+    "phi": WIDE | {"intermediate_size": 24},
+    "stablelm": WIDE | {"intermediate_size": 24, "num_key_value_heads": 1, "use_qkv_bias": True},
+    "xglm": {"d_model": 16, "num_layers": 2, "attention_heads": 2, "ffn_dim": 24, "max_position_embeddings": 32},
+    "xlm_roberta": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+}  # fmt: skip
+ENCODERS = ("camembert", "electra", "megatron_bert", "xlm_roberta")
+TASKS = {
+    "MaskedLM": "AutoModelForMaskedLM",
+    "CausalLM": "AutoModelForCausalLM",
+    "Model": "AutoModel",
+    "SequenceClassification": "AutoModelForSequenceClassification",
+    "TokenClassification": "AutoModelForTokenClassification",
+}
+NONE = {("codegen", "SequenceClassification"), ("codegen", "TokenClassification"), ("dbrx", "SequenceClassification"), ("dbrx", "TokenClassification"),
+        ("gptj", "TokenClassification"), ("openai_gpt", "TokenClassification"), ("opt", "TokenClassification"),
+        ("xglm", "SequenceClassification"), ("xglm", "TokenClassification")}  # fmt: skip
+CASES = [
+    (family, task)
+    for family in FAMILIES
+    for task in TASKS
+    if (family, task) not in NONE and task != ("CausalLM" if family in ENCODERS else "MaskedLM")
+]
+
+
+@pytest.mark.parametrize(("family", "task"), CASES)
+def test_a_head_computes_what_the_published_class_does(family: str, task: str, tmp_path: Path) -> None:
+    compare(family, task, tmp_path)
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_stablelm_s_two_forms(parallel: bool, tmp_path: Path) -> None:
+    compare("stablelm", "CausalLM", tmp_path, use_parallel_residual=parallel)
+
+
+def compare(family: str, task: str, tmp_path: Path, **more: Any) -> None:
+    """The whole way from a checkpoint to numbers, in both back ends."""
+    config = transformers.AutoConfig.for_model(kind_of(family), **copy.deepcopy(COMMON | FAMILIES[family]), num_labels=5, **more)
+    folder = write(tmp_path / "checkpoint", config, TASKS[task], spread=0.2)
+    spec = tmp_path / "imported.specc"
+    assert main(["import", str(folder), "-o", str(spec)]) == 0
+    assert main(["build", str(spec), "--to", "torch", "-o", str(tmp_path)]) == 0
+    assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path), "--weights", str(folder)]) == 0
+    ids = np.random.default_rng(3).integers(5, 60, (2, 9))
+    given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+    tensors = {name: torch.from_numpy(value) for name, value in given.items()}
+    reference = getattr(transformers, TASKS[task]).from_pretrained(folder, attn_implementation="eager").float().eval()
+    network = load_module(tmp_path / "imported.py").Model.from_checkpoint(folder).float().eval()
+    with torch.no_grad():
+        theirs, ours = reference(**tensors), network(**tensors)
+    asked = {"position_ids": positions(given["attention_mask"]), "token_type_ids": np.zeros_like(ids)}
+    graph = call(session(tmp_path / "model.onnx"), given | asked)
+    name = "last_hidden_state" if task == "Model" else "logits"
+    want = getattr(theirs, name).numpy()
+    assert distance(getattr(ours, name).numpy(), want) < TOLERANCE["float32"]
+    assert distance(graph[name], want) < TOLERANCE["float32"]
