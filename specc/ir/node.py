@@ -154,7 +154,10 @@ class Component(Node):
         return 0
 
     def inert(self, beside: Component | None) -> tuple[str, ...]:
-        """Fields that mean nothing at this place, whatever their value. `beside`: the sublayer whose heads a position scheme serves."""
+        """Fields that mean nothing at this place, whatever their value; those of a part as `part.field`.
+
+        beside: the sublayer whose heads a position scheme serves.
+        """
         return ()
 
     def shrunk(self, plan) -> Self:

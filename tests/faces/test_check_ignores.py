@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from specc.diagnostics.finding import MOST
 from specc.diagnostics.table.example import spec
 from specc.source import Source
 from specc.tools.lint.directives import directives
@@ -84,6 +87,17 @@ def test_windows_lines_and_marks(check: Shell) -> None:  # noqa: F811
     assert check.codes("m.specc") == []
     check.write(m=spec(f"# specc: ignore[LNT001]\n{IDLE}").replace("\n", "\r\n"))
     assert check.codes("m.specc") == ["LNT005"], "a line's end is no reason"
+
+
+def test_a_text_full_of_ignores(check: Shell) -> None:  # noqa: F811
+    """Linear in the text."""
+    comment = "# specc: ignore[LNT001] ((\n"
+    check.write(m=comment * 15_000 + spec("attention = attention(heads: 2)  # specc: ignore[CHK001]", attention=None))
+    began = time.process_time()
+    codes = check.codes("m.specc")
+    assert time.process_time() - began < 3
+    assert len(codes) == MOST
+    assert check.codes("m.specc", "--ignore", "LNT004") == ["LNT005"]
 
 
 def test_a_file_without_the_word_costs_nothing() -> None:

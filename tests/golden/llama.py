@@ -203,8 +203,10 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 def published(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors of the published checkpoint by this model's names. Raises KeyError for one missing or left over."""
 
+    roots = ("model.", "")
+
     def take(name: str) -> Tensor:
-        for root in ("model.", ""):
+        for root in roots:
             if root + name in tensors:
                 return tensors.pop(root + name)
         raise KeyError(f"the checkpoint has no {name}")

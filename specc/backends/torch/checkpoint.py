@@ -177,7 +177,7 @@ class _Layout:
         fused = _fused(source)
         if fused.groups == 0:  # a row of each part in turn
             self.scattered = True
-            return [f"({text}[n :: {len(fused.order)}] for n in range({len(fused.order)}))"]
+            return [f"({text}[n::{len(fused.order)}] for n in range({len(fused.order)}))"]
         shares = [[count // fused.groups for count in each] for each in rows]
         cut = "split"
         if all(len(set(each)) == 1 for each in shares):

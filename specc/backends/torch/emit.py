@@ -116,4 +116,4 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Fr
 
 def _doc(text: str) -> str:
     """Text of the spec, safe inside a docstring."""
-    return textwrap.fill(" ".join(text.split()), 118).replace("\\", "\\\\").replace('"', '\\"')
+    return textwrap.fill(" ".join(text.split()), 116).replace("\\", "\\\\").replace('"', '\\"')

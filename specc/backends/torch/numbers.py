@@ -100,4 +100,13 @@ class Constants:
                 lines.setdefault(self.lines[name], []).append(name)
         table = self.sizes | {name: next(iter(values)) for name, values in self.found.items()}
         groups = [[name for name in line if name in self.sizes] for line in SIZES] + [lines[line] for line in sorted(lines)]
-        return [f"{', '.join(names)} = {', '.join(literal(table[name]) for name in names)}" for names in groups if names]
+        return [line for names in groups if names for line in _assigned(names, table)]
+
+
+def _assigned(names: list[str], table: dict[str, int | float]) -> list[str]:
+    """Names and their values on one line, or on two where one would be too long."""
+    line = f"{', '.join(names)} = {', '.join(literal(table[name]) for name in names)}"
+    if len(line) <= 120 or len(names) == 1:
+        return [line]
+    half = (len(names) + 1) // 2
+    return _assigned(names[:half], table) + _assigned(names[half:], table)

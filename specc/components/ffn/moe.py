@@ -36,6 +36,9 @@ class MixtureOfExperts(Component):
             yield Finding("shared_gate", "TYP005", "`shared_gate` is set, and there is no shared expert")
         yield from (Finding("router", f.code, f.message, f.help) for f in self.router.check_experts(self.experts, self.top_k))
 
+    def inert(self, beside) -> tuple[str, ...]:
+        return tuple(f"router.{name}" for name in self.router.inert(self))
+
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         found = under("router", self.router.size(self.experts, dims))
         expert = self.expert.parameters(dims)

@@ -37,7 +37,9 @@ class Rope(Position):
 
     def inert(self, beside) -> tuple[str, ...]:
         """A single pair turns by the position itself: there is nothing to order, and no slower pair."""
-        return ("theta", "layout") if self.width(beside.head_dim) == 2 else ()
+        width = self.width(beside.head_dim)
+        of_scaling = () if self.scaling is None else self.scaling.inert_at(self.theta, width)
+        return (*(("theta", "layout") if width == 2 else ()), *(f"scaling.{name}" for name in of_scaling))
 
     def check_heads(self, heads: int, head_dim: int) -> Iterator[Finding]:
         width = self.width(head_dim)

@@ -36,6 +36,10 @@ class Scaling(Component):
         """What latent attention multiplies its scale by."""
         return 1.0
 
+    def inert_at(self, theta: float, width: int) -> tuple[str, ...]:
+        """Fields that mean nothing for this base and this many turned channels."""
+        return ()
+
     def check_width(self, width: int) -> Iterator[Finding]:
         """What is wrong with it for this many turned channels."""
         return iter(())

@@ -61,6 +61,15 @@ class Yarn(Scaling):
         low, high = max(low, 0), min(high, width - 1)
         return low, high + 0.001 if low == high else high
 
+    def inert_at(self, theta: float, width: int) -> tuple[str, ...]:
+        """Few channels may all lie on the same side of the ramp, however its ends are rounded."""
+        other = self.replaced(truncate=not self.truncate)
+        ramps = []
+        for scaling in (self, other):
+            low, high = scaling.ramp_ends(theta, width)
+            ramps.append([min(max((n - low) / (high - low), 0.0), 1.0) for n in range(width // 2)])
+        return ("truncate",) if ramps[0] == ramps[1] else ()
+
     def frequencies(self, g, frame, theta: float, width: int):
         import numpy as np
 

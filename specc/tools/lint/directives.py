@@ -65,14 +65,14 @@ def directives(source: Source) -> Directives:
     result = Directives()
     if "specc:" not in source.text:
         return result
-    top = TOP.match(source.text)
+    top, lines = TOP.match(source.text), _Lines(source.text)
     for comment in COMMENT.finditer(source.text):
         if comment[0][0] == "#" and (match := DIRECTIVE.search(source.text, comment.start(), comment.end())):
-            _read(source, match, top.end() if top else 0, result)
+            _read(source, match, top.end() if top else 0, lines, result)
     return result
 
 
-def _read(source: Source, match: re.Match[str], top: int, result: Directives) -> None:
+def _read(source: Source, match: re.Match[str], top: int, lines: _Lines, result: Directives) -> None:
     span = Span(source, match.start(), match.start() + len(match[0].rstrip()))
     whole = match["word"] == "ignore-file"
     codes: dict[str, Span] = {}
@@ -100,23 +100,33 @@ def _read(source: Source, match: re.Match[str], top: int, result: Directives) ->
         message = f"this ignores {', '.join(codes)} and does not say why"
         result.wrong.append(Diagnostic("LNT005", message, span, "write the reason behind the bracket"))
     if codes and not (whole and match.start() > top):
-        result.found.append(Directive(span, None if whole else _lines(source, match.start()), codes))
+        line, column = source.position(match.start())
+        alone = not source.line(line)[: column - 1].strip("\ufeff \t#")
+        result.found.append(Directive(span, None if whole else lines.about(line, alone), codes))
 
 
-def _lines(source: Source, start: int) -> range:
-    """The comment's own line where something stands before it, else the next that holds more than a comment; and all lines that
-    brackets join with it."""
-    own, column = source.position(start)
-    lines = source.text.split("\n")
-    about = own
-    if not source.line(own)[: column - 1].strip("\ufeff \t#"):
-        about = next((n for n in range(own + 1, len(lines) + 1) if lines[n - 1].strip() and not lines[n - 1].lstrip().startswith("#")), own)
-    first = depth = 0
-    for number, line in enumerate(lines, 1):
-        if depth <= 0:
-            if number > about:
-                return range(first, number)
-            first, depth = number, 0
-        plain = COMMENT.sub("", line)
-        depth += sum(map(plain.count, "([")) - sum(map(plain.count, ")]"))
-    return range(first, len(lines) + 1)
+class _Lines:
+    """The lines of a text, and which of them brackets join; found once, for a text may be full of comments."""
+
+    def __init__(self, text: str) -> None:
+        self.joined: list[range] = []  # by line, from 0
+        self.after: list[int] = []  # by line, from 0: the first at or behind it that holds more than a comment
+        first = depth = 0
+        lines = text.split("\n")
+        for number, line in enumerate(lines):
+            if depth <= 0:
+                first, depth = number, 0
+            plain = COMMENT.sub("", line)
+            depth += sum(map(plain.count, "([")) - sum(map(plain.count, ")]"))
+            if depth <= 0 or number == len(lines) - 1:
+                self.joined += [range(first + 1, number + 2)] * (number + 1 - first)
+        after = len(lines) - 1
+        for number in reversed(range(len(lines))):
+            content = lines[number].strip()
+            after = number if content and not content.startswith("#") else after
+            self.after.append(after)
+        self.after.reverse()
+
+    def about(self, line: int, alone: bool) -> range:
+        """The lines that a comment in this one (from 1) is about: its own, or the next where it stands alone."""
+        return self.joined[self.after[line] if alone and line < len(self.after) else line - 1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from specc.diagnostics.finding import Diagnostic, Report, SpecError
+from specc.diagnostics.finding import MOST, Diagnostic, Report, SpecError
 from specc.resolve.model import Resolved
 from specc.resolve.program import read
 from specc.source import Source
@@ -45,7 +45,7 @@ class Examiner:
             idle = []
             if settings.wants("LNT004", one.path) and not _errors(one):
                 idle = comments.unused(lambda code, of=settings, path=one.path: of.wants(code, path))
-            one.found += comments.wrong + idle
+            one.found += (comments.wrong + idle)[:MOST]
             one.found.sort(key=lambda d: _order(d, one.source))
         return examined
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 from specc.components.registry import axis_of_field, load, members
 from specc.ir.node import Component
 
-FACTORS = (1.5, 1e3, 0.1, 1e6, 1e-3, 1e9, 1e12, 10.0)
+FACTORS = (1.5, 1e3, 0.1, 1e6, 1e-3, 1e9, 1e12, 10.0, 1e20)
 
 
 def fields(component: Component) -> Iterator[tuple[str, ...]]:

@@ -53,7 +53,7 @@ class Perturbing:
             inert = place.component.inert(place.beside)
             for path in fields(place.component):
                 name = ".".join([place.name, *path])
-                if path[0] in inert:
+                if any(".".join(path[:n]) in inert for n in range(1, len(path) + 1)):
                     yield Field(name, "not perturbable", "means nothing at this place")
                 elif path == ("kind",) or value_at(place.component, path) is not None:  # what is not set is no field of this spec
                     yield self._tried(name, list(_changes(place, path)))

@@ -21,6 +21,8 @@ def problems(model: Model) -> Iterator[str]:
         yield from _findings(layer.mask, stack.dims)
     for part in (*stack.embedding.instances, *model.heads):
         yield from _findings(part.component, part.dims(stack.dims))
+    if stack.final_norm is not None:
+        yield from _findings(stack.final_norm, stack.dims)
     yield from _formula(stack.embedding.value, model)
     for head in model.heads:
         wanted = getattr(head.component, "width", None) or stack.dims.dim
