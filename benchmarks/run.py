@@ -116,7 +116,7 @@ def work(pipe, kind: type, path: str, cpu_time: bool) -> None:
         while True:
             task, prompt, chunk = pipe.recv()
             pipe.send({"time": timed, "logits": sampled}[task](model, prompt, chunk))
-    except EOFError:
+    except (EOFError, BrokenPipeError):  # nobody asks any more
         return
     except Exception as error:  # whatever it is, it is told in the table
         lines = str(error).strip().splitlines()
