@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shutil import which
+
 import pytest
 import torch
 
@@ -93,6 +95,17 @@ def test_the_whole_model_compiles_to_one_graph(name: str):
         if name in CACHED[:3]:
             step = compiled(ids[:, 5:], cache=compiled(ids[:, :5]).cache)
             torch.testing.assert_close(result(step), result(made(ids))[:, 5:], rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.skipif(which("g++") is None, reason="inductor needs a C++ compiler")
+# torch's own import of a part of inductor warns.
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method`:DeprecationWarning")
+def test_the_default_compiler_runs_the_same_numbers():
+    made, ids = filled("llama"), tokens()
+    torch.compiler.reset()
+    compiled = torch.compile(made, fullgraph=True, backend="inductor")
+    with torch.no_grad():
+        torch.testing.assert_close(result(compiled(ids, PADDED)), result(made(ids, PADDED)), rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2", "bert_mlm"])
