@@ -42,6 +42,13 @@ class Stacked(Node):
     flat: bool = False
 
 
+class Batched(Node):
+    """Stored with one axis more, of length one, in front."""
+
+    op: Literal["batched"] = "batched"
+    of: Source
+
+
 class Fused(Node):
     """Several parts along the rows of one tensor, in `order`.
 
@@ -54,7 +61,7 @@ class Fused(Node):
     groups: int = 1
 
 
-Source = Annotated[Tensor | Transpose | Stacked | Fused, Field(discriminator="op")]
+Source = Annotated[Tensor | Transpose | Stacked | Batched | Fused, Field(discriminator="op")]
 
 
 class WeightRule(Node):
@@ -73,5 +80,5 @@ class WeightMap(Node):
     rules: tuple[WeightRule, ...] = ()
 
 
-for _model in (Transpose, Stacked, Fused, WeightRule):
+for _model in (Transpose, Stacked, Batched, Fused, WeightRule):
     _model.model_rebuild()

@@ -195,6 +195,11 @@ def _transpose(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     return Source("transpose", of=_source(value, call))
 
 
+def _batched(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    return Source("batched", of=_source(value, call))
+
+
 def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     given = _by_name(call, scope, evaluate)
     order, groups = given.get("order"), given.get("groups", 1)
@@ -229,6 +234,7 @@ def _source(value: Any, call: tree.Call) -> Source:
 
 FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "activation": _activation,
+    "batched": _batched,
     "contains": _contains,
     "fused": _fused,
     "interleaved": _interleaved,

@@ -34,6 +34,8 @@ def to_published(model: Model, checkpoint: Checkpoint, out: Path, map_name: str 
         shape = _shape(way, [stored[key] for key in keys])
         if way.stack is not None:
             shape = (shape[0] * len(slices), *shape[1:]) if way.stack.flat else (len(slices), *shape)
+        if way.batched:
+            shape = (1, *shape)
         entries.append((name, stored[keys[0]].tensor.dtype, shape))
     return write(out, PUBLISHED, entries, lambda name: (c for way, keys in ways[name] for c in _joined(way, [stored[key] for key in keys])), progress)
 

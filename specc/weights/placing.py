@@ -78,8 +78,12 @@ class Placing:
         return None
 
     def _slice(self, key: str, tensor: TensorInfo, way: Candidate) -> TensorInfo:
-        """A stacked tensor's slice, as a tensor of its own."""
+        """A stacked tensor's slice, as a tensor of its own; of a batched one all that it holds."""
         stack = way.stack
+        if way.batched and tensor.shape[:1] == (1,):
+            return replace(tensor, shape=tensor.shape[1:])
+        if way.batched:
+            self._note("WGT012", f"`{tensor.name}` has no first axis of length one: it has {sizes(tensor.shape)}")
         if stack is None:
             return tensor
         first = tensor.shape[0] if tensor.shape else 0

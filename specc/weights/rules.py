@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from specc.diagnostics.finding import fail
-from specc.ir.weights import Fused, Source, Stacked, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Source, Stacked, Transpose, WeightMap, WeightRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Candidate:
     parts: tuple[tuple[str, str], ...] = ()
     groups: int = 1
     stack: Stack | None = None
+    batched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class _Rule:
     order: tuple[str, ...]
     groups: int
     stacked: Stacked | None = None
+    batched: bool = False
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -72,7 +74,7 @@ class _Rule:
             names.append(name + rest)
         stack = self._stack(key, counts)
         if not self.order:
-            return Candidate(tuple(names), self.transposed, stack=stack)
+            return Candidate(tuple(names), self.transposed, stack=stack, batched=self.batched)
         at = len(self.head)
         parts = tuple((part, ".".join([*key[:at], part, *key[at + 1 :]])) for part in self.order)
         return Candidate(tuple(names), self.transposed, key[at], parts, self.groups, stack)
@@ -121,11 +123,16 @@ def _prepare(rule: WeightRule) -> _Rule:
     stacked = None
     if isinstance(source, Stacked):
         stacked, source = source, source.of
+    batched = isinstance(source, Batched)
+    if batched:
+        source = source.of
     numbered = any(part[0] == "{" for part in rule.own.split("."))
-    if isinstance(source, Fused | Transpose | Stacked) or (stacked is not None and not numbered):
+    deeper = isinstance(source, Fused | Transpose | Stacked | Batched)
+    if deeper or (stacked is not None and not numbered) or (batched and (order or stacked)):
         raise fail(
             "WGT015",
             f"the weights rule for `{rule.own}` nests in a way that specc cannot undo",
-            help="write fused(transpose(stacked(name)), order: [...]): each once, in this order, and `stacked` for a numbered part",
+            help="write fused(transpose(stacked(name)), order: [...]): each once, in this order, and `stacked` for a numbered part; "
+            "`batched` stands around a name, in `transpose` or alone",
         )
-    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked)
+    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked, batched)

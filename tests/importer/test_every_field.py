@@ -36,6 +36,7 @@ MASKED = ("bert", "camembert", "distilbert", "electra", "megatron_bert", "modern
 SMALL_WINDOW = {"sliding_window": 6}
 MORE: dict[str, list[dict[str, Any]]] = {
     "cohere2": [SMALL_WINDOW],
+    "ernie4_5_moe": [{}, {"moe_layer_end_index": 2}, {"moe_norm_min": 0.9}],
     "exaone4": [SMALL_WINDOW],
     "falcon": [{}, {"new_decoder_architecture": True, "num_kv_heads": 2}, {"parallel_attn": False, "multi_query": False}],
     "gemma2": [SMALL_WINDOW],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from specc.backends.torch.environment import render
 from specc.backends.torch.numbers import literal
 from specc.ir.model import Model
-from specc.ir.weights import Fused, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
 
 Shape = tuple[int, ...]
 LAYER = "layers.{i}."
@@ -155,6 +155,8 @@ class _Layout:
                 return f"take({', '.join(_formatted(name.removeprefix('/') + rest) for name in names)})"
             case Stacked(of=Tensor(names=names), flat=flat):
                 return f"{self._slices(names, rest, flat)}[e]"
+            case Batched(of=of):
+                return f"{self._source(of, rest, rank)}[0]"
             case Transpose(of=of) if rank == 2 and _fused(of) is None:
                 self.scattered = True
                 return f"{self._source(of, rest, rank)}.T"

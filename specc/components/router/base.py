@@ -16,7 +16,7 @@ class Router(Component):
     bias_correction adds a learned
     bias to the scores for the choice alone, not for the weights (DeepSeek-V3). With groups, experts stand in equal groups,
     only the best top_groups groups stay in the race, a group's score being its best expert's or the sum of its best two.
-    normalize divides the weights by their sum (plus `normalize_eps`), scale multiplies them. weight_on input: the weight
+    normalize divides the weights by their sum, plus `normalize_eps` and at least `normalize_min` (ERNIE 4.5); scale multiplies them. weight_on input: the weight
     multiplies what the expert reads (Llama 4). A kind adds `score(g, logits)`: [N, n] -> scores [N, n].
     """
 
@@ -29,6 +29,7 @@ class Router(Component):
     group_score: Literal["max", "top_2_sum"] = structural("max")
     normalize: bool = structural(False)
     normalize_eps: float = Field(default=0.0, ge=0)
+    normalize_min: float = Field(default=0.0, ge=0)
     scale: float = Field(default=1.0, gt=0)
 
     @property
@@ -48,8 +49,9 @@ class Router(Component):
             yield Finding("group_score", "TYP005", "`group_score` is set, and there are no groups")
         elif self.groups == experts and self.group_score == "top_2_sum":
             yield Finding("group_score", "SHP008", "a group of one expert has no best two", "`group_score: max` counts the best one")
-        if self.normalize_eps and not self.normalize:
-            yield Finding("normalize_eps", "TYP005", "`normalize_eps` is set, and nothing is normalised")
+        for name in ("normalize_eps", "normalize_min"):
+            if getattr(self, name) and not self.normalize:
+                yield Finding(name, "TYP005", f"`{name}` is set, and nothing is normalised")
 
     def size(self, experts: int, dims: Dims) -> tuple[Parameter, ...]:
         found = [Parameter("weight", (experts, dims.dim))]
@@ -78,6 +80,8 @@ class Router(Component):
             total = g.op("ReduceSum", weights, g.constant([-1], "int64"), keepdims=1)
             if self.normalize_eps:
                 total = g.op("Add", total, g.number(self.normalize_eps))
+            if self.normalize_min:
+                total = g.op("Max", total, g.number(self.normalize_min))
             weights = g.op("Div", weights, total)
         return weights if self.scale == 1 else g.op("Mul", weights, g.number(self.scale))
 

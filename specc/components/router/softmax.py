@@ -29,6 +29,6 @@ class Softmax(Router):
 
     def inert(self, beside) -> tuple[str, ...]:
         """A softmax over the chosen experts is the softmax over all of them, normalised over the chosen ones."""
-        if self.normalize_eps or self.bias_correction:
+        if self.normalize_eps or self.normalize_min or self.bias_correction:
             return ()
         return (*(("order",) if self.normalize else ()), *(("normalize",) if self.top_k_first else ()))

@@ -24,7 +24,7 @@ def choose(c, w, x, top_k: int, activation: Callable[[list[float]], list[float]]
         chosen = _best(wanted, _staying(c, wanted), top_k)
         weights = [scores[e] for e in chosen]
     if c.normalize:
-        total = sum(weights) + c.normalize_eps
+        total = max(sum(weights) + c.normalize_eps, c.normalize_min)
         weights = [weight / total for weight in weights]
     return [(expert, c.scale * weight) for expert, weight in zip(chosen, weights, strict=True)]
 
@@ -80,6 +80,10 @@ def probes(kind: str) -> dict[str, Probe | tuple[Probe, ...]]:
         "normalize_eps": (
             Probe(moe("normalize: true"), moe("normalize: true, normalize_eps: 0.1")),
             Probe(moe("normalize: true, normalize_eps: 0.2, scale: 2"), moe("normalize: true, normalize_eps: 0.1, scale: 2")),
+        ),
+        "normalize_min": (
+            Probe(moe("normalize: true"), moe("normalize: true, normalize_min: 4.0")),
+            Probe(moe("normalize: true, normalize_min: 3.0, normalize_eps: 0.1"), moe("normalize: true, normalize_min: 5.0, normalize_eps: 0.1")),
         ),
         "scale": (Probe(moe(), moe("scale: 2.5")), Probe(moe("normalize: true, scale: 0.5"), moe("normalize: true, scale: 2.5"))),
     }
