@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Input, Node, Parameter
+from specc.ir.node import Component, Dims, HeadDims, Input, Node, Parameter
 from specc.ir.weights import WeightMap
 from specc.ir.wiring import Block, Wire
 
@@ -50,6 +50,28 @@ class Layer(Node):
     def instance(self, path: str) -> Instance:
         return next(i for i in self.instances if i.path == path)
 
+    @property
+    def served(self) -> tuple[Instance, ...]:
+        """The attentions that the position scheme serves."""
+        return tuple(i for i in self.instances if hasattr(i.component, "head_dim"))
+
+    def parameters(self, dims: Dims) -> dict[str, tuple[Parameter, ...]]:
+        """What each part of the layer holds, by its key."""
+        return {part.key: part.parameters(dims) for part in self.instances} | self.schemes(dims)
+
+    def schemes(self, dims: Dims) -> dict[str, tuple[Parameter, ...]]:
+        """What the position scheme holds in each attention."""
+        if not self.position.scores:
+            return {}
+        return {f"{part.key}.position": self.position.parameters(head_dims(part, dims)) for part in self.served}
+
+
+def head_dims(attention: Instance, dims: Dims) -> HeadDims:
+    """What the position scheme of an attention may ask for."""
+    part, sizes = attention.component, attention.dims(dims)
+    kv_heads = getattr(part, "kv_heads", part.heads)
+    return HeadDims(**dict(sizes), heads=part.heads, kv_heads=kv_heads, head_dim=part.head_dim)
+
 
 class Embedding(Node):
     """The formula that makes the first hidden state, and its parts."""
@@ -75,6 +97,34 @@ class Stack(Node):
         """Whether no token sees a later one, so that keys and values can be kept."""
         return all(layer.mask.causal for layer in self.layers)
 
+    @cached_property
+    def schemes(self) -> dict[tuple[Component, int], str]:
+        """The keys under which position schemes hold what all their layers share, by scheme and number of heads."""
+        found: dict[tuple[Component, int], str] = {}
+        for layer in {id(layer): layer for layer in self.layers}.values():
+            for part in layer.served[:1]:
+                if self.scheme(layer):
+                    found.setdefault((layer.position, part.component.heads), layer.label)
+        if len(found) < 2:
+            return dict.fromkeys(found, "position")
+        labels = list(found.values())
+        return {
+            scheme: f"position_{label}" if labels.count(label) == 1 else f"position_{label}_{n}"
+            for n, (scheme, label) in enumerate(found.items())
+        }
+
+    def scheme(self, layer: Layer) -> tuple[Parameter, ...]:
+        """What a layer's position scheme shares with the other layers that have it."""
+        return layer.position.shared_parameters(head_dims(layer.served[0], self.dims)) if layer.served else ()
+
+    def shared(self) -> dict[str, tuple[Parameter, ...]]:
+        """What is held once for all layers, by its key."""
+        found = {}
+        for layer in {id(layer): layer for layer in self.layers}.values():
+            if parameters := self.scheme(layer):
+                found.setdefault(self.schemes[layer.position, layer.served[0].component.heads], parameters)
+        return found
+
 
 class Training(Node):
     """What only training uses: no inference number and no fingerprint depends on it."""
@@ -99,19 +149,21 @@ class Model(Node):
         """The stack that the heads read: the only one, or the decoder."""
         return self.stacks[-1]
 
-    def places(self) -> Iterator[tuple[str, Component, Dims]]:
-        """Every component that holds parameters: its key in the state dict, itself, and the sizes it sees."""
+    def places(self) -> Iterator[tuple[str, tuple[Parameter, ...]]]:
+        """Everything that holds parameters: its key in the state dict, and what it holds."""
         for stack in self.stacks:
             prefix = f"{stack.name}." if stack.name else ""
             for part in stack.embedding.instances:
-                yield prefix + part.key, part.component, part.dims(stack.dims)
+                yield prefix + part.key, part.parameters(stack.dims)
+            for key, parameters in stack.shared().items():
+                yield prefix + key, parameters
             for number, layer in enumerate(stack.layers):
-                for part in layer.instances:
-                    yield f"{prefix}layers.{number}.{part.key}", part.component, part.dims(stack.dims)
+                for key, parameters in layer.parameters(stack.dims).items():
+                    yield f"{prefix}layers.{number}.{key}", parameters
             if stack.final_norm is not None:
-                yield f"{prefix}final_norm", stack.final_norm, stack.dims
+                yield f"{prefix}final_norm", stack.final_norm.parameters(stack.dims)
         for head in self.heads:
-            yield head.key, head.component, head.dims(self.stack.dims)
+            yield head.key, head.parameters(self.stack.dims)
 
     def inputs(self) -> dict[str, Input]:
         """What the components need from the caller, by name: the tokens first, what masks read last."""
@@ -123,8 +175,4 @@ class Model(Node):
 
     def parameters(self) -> dict[str, Parameter]:
         """Every stored tensor by its key in the state dict, in the order of the model."""
-        found = {}
-        for key, component, dims in self.places():
-            for parameter in component.parameters(dims):
-                found[f"{key}.{parameter.name}"] = parameter
-        return found
+        return {f"{key}.{parameter.name}": parameter for key, parameters in self.places() for parameter in parameters}

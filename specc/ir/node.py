@@ -40,6 +40,14 @@ class Dims(Node):
     depth: int = 0
 
 
+class HeadDims(Dims):
+    """What a position scheme may ask for: the sizes of the stack, and those of the attention that it serves."""
+
+    heads: int
+    kv_heads: int
+    head_dim: int
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A tensor of a component. `name` is relative to the component (`q.weight`).

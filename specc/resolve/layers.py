@@ -167,11 +167,10 @@ class Layers:
         return self.parts.component(name, (field,) if field in SUBLAYERS else SUBLAYERS, scope, self.parts.dims)
 
     def _check_layer(self, position: Component, instances: tuple[Instance, ...], scope: Scope) -> None:
-        for part in instances:
-            if part.component.state(self.parts.dims) and hasattr(part.component, "head_dim"):
-                for found in position.check_heads(part.component.heads, part.component.head_dim):
-                    span = scope.fields["position"].value.span if "position" in scope.fields else self.parts.definition.span
-                    raise fail(found.code, found.message, span, found.help)
+        served = [part.component for part in instances if part.component.state(self.parts.dims) and hasattr(part.component, "head_dim")]
+        for found in position.check_beside(served):
+            span = scope.fields["position"].value.span if "position" in scope.fields else self.parts.definition.span
+            raise fail(found.code, found.message, span, found.help)
 
     def _overrides_used(self, label: str, scope: Scope) -> None:
         """Everything that a layer section sets must be asked for: by the layer itself, or by what another field says."""

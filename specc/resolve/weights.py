@@ -93,6 +93,7 @@ def _own_key(path: tree.Path, model: Model) -> str | None:
         instances = {i.path: i.key for layer in model.stack.layers for i in layer.instances}
     else:
         instances = {i.path: i.key for i in (*model.stack.embedding.instances, *model.heads)}
+        instances |= {key: key for key in model.stack.shared()}
         if model.stack.final_norm is not None:
             instances["final_norm"] = "final_norm"
     for length in (2, 1):

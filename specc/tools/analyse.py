@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from specc.components.mask.base import Mask
-from specc.ir.model import Layer, Model, Stack
-from specc.ir.node import Component, Dims
+from specc.ir.model import Instance, Layer, Model, Stack
+from specc.ir.node import Component, Dims, Parameter
 
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
 TOKENS_PER_PARAMETER = 20  # compute-optimal training (Hoffmann et al., 2022, https://arxiv.org/abs/2203.15556)
@@ -31,32 +31,36 @@ class Costs:
     @cached_property
     def active(self) -> int:
         """Learned values that take part in the computation of one token."""
-        return sum(times * component.active(dims) for component, dims, times, _ in self._parts)
+        return sum(times * active for _, active, times, _ in self._parts)
 
     @cached_property
     def stored(self) -> int:
         """Values that a checkpoint holds: the learned ones, and fixed tables."""
-        return sum(times * p.size for component, dims, times, _ in self._parts for p in component.parameters(dims))
+        return sum(times * p.size for parameters, _, times, _ in self._parts for p in parameters)
 
     @cached_property
     def by_part(self) -> dict[str, int]:
         """Learned values of the embedding, the attention, feed-forward and norm sublayers, and the head."""
         found: Counter[str] = Counter()
-        for component, dims, times, place in self._parts:
-            found[place] += times * sum(p.size for p in component.parameters(dims) if p.role != "fixed")
+        for parameters, _, times, place in self._parts:
+            found[place] += times * _learned(parameters)
         return {place: size for place, size in found.items() if size}
 
     @cached_property
-    def _parts(self) -> list[tuple[Component, Dims, int, str]]:
-        """Every component that may hold parameters, layers that are alike once: with its sizes, how often, and what it is."""
+    def _parts(self) -> list[tuple[tuple[Parameter, ...], int, int, str]]:
+        """What every part holds, layers that are alike once: how much of it one token uses, how often it is there, and what it is."""
         found = []
         for stack in self.model.stacks:
-            found += [(i.component, i.dims(stack.dims), 1, "embedding") for i in stack.embedding.instances]
+            found += [_part(i, stack, 1, "embedding") for i in stack.embedding.instances]
+            schemes = [(parameters, 1) for parameters in stack.shared().values()]
             for layer, times in _alike(stack):
-                found += [(i.component, i.dims(stack.dims), times, i.component.axis) for i in layer.instances]
+                found += [_part(i, stack, times, i.component.axis) for i in layer.instances]
+                schemes += [(parameters, times) for parameters in layer.schemes(stack.dims).values()]
+            found += [(parameters, _learned(parameters), times, "position") for parameters, times in schemes]
             if stack.final_norm is not None:
-                found.append((stack.final_norm, stack.dims, 1, "final norm"))
-        return found + [(h.component, h.dims(self.model.stack.dims), 1, "head") for h in self.model.heads]
+                norm, dims = stack.final_norm, stack.dims
+                found.append((norm.parameters(dims), norm.active(dims), 1, "final norm"))
+        return found + [_part(h, self.model.stack, 1, "head") for h in self.model.heads]
 
     # ---- work
 
@@ -116,6 +120,15 @@ class Costs:
 
     def weight_bytes(self, dtype: str) -> int:
         return round(self.stored * BYTES[dtype])
+
+
+def _part(instance: Instance, stack: Stack, times: int, place: str) -> tuple[tuple[Parameter, ...], int, int, str]:
+    dims = instance.dims(stack.dims)
+    return instance.component.parameters(dims), instance.component.active(dims), times, place
+
+
+def _learned(parameters: tuple[Parameter, ...]) -> int:
+    return sum(p.size for p in parameters if p.role != "fixed")
 
 
 def _alike(stack: Stack) -> Iterator[tuple[Layer, int]]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from specc.ir.model import Layer, Stack
+from specc.ir.node import Component
 from tests.oracle.formulas import formula
+from tests.oracle.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,15 @@ class Row:
 
     start: int
     inputs: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a position scheme reads: its weights in the attention that it serves, those that layers share, and the attention."""
+
+    own: Weights
+    shared: Weights | None
+    attention: Component
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,7 @@ class Frame:
     position: np.ndarray
     token_table: np.ndarray | None
     layer: Layer | None = None
+    schemes: Weights | None = None  # where position schemes hold what layers share
 
     def visible(self, b: int, query: int, key: int) -> bool:
         """Whether a query may see a key: padding never, and the layer's mask goes by columns."""
@@ -51,12 +63,17 @@ class Frame:
         scheme = formula(self.layer.position)
         return scheme.score_factor(self.layer.position) if hasattr(scheme, "score_factor") else 1.0
 
-    def bias(self, head: int, heads: int, b: int, query: int, key: int) -> float:
-        """What the layer's position scheme adds to a score."""
-        scheme = formula(self.layer.position)
-        if not hasattr(scheme, "bias"):
-            return 0.0
-        return scheme.bias(self.layer.position, head, heads, int(self.position[b, query]), int(self.position[b, key]))
+    def bias(self, head: int, attention: Component, w: Weights, b: int, pair: tuple[int, int], vectors: tuple[np.ndarray, np.ndarray]) -> float:
+        """What the layer's position scheme adds to a score. pair: the columns of query and key; w: the attention's weights."""
+        c, (query, key) = self.layer.position, pair
+        scheme, found = formula(c), 0.0
+        if hasattr(scheme, "bias"):
+            found += scheme.bias(c, head, attention.heads, int(self.position[b, query]), int(self.position[b, key]))
+        if hasattr(scheme, "score"):
+            shared = self.stack.schemes.get((c, attention.heads))
+            held = Held(w.under("position"), self.schemes.under(shared) if shared else None, attention)
+            found += scheme.score(c, held, head, query, key, vectors)
+        return found
 
 
 def positions(stack: Stack, valid: np.ndarray) -> np.ndarray:

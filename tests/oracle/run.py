@@ -24,7 +24,7 @@ def run(model: Model, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np
     (stack,) = model.stacks
     ids = inputs["input_ids"]
     valid = inputs.get("attention_mask", np.ones_like(ids)).astype(bool)
-    frame = Frame(stack, inputs, valid, positions(stack, valid), weights.get("embed_tokens.weight"))
+    frame = Frame(stack, inputs, valid, positions(stack, valid), weights.get("embed_tokens.weight"), schemes=Weights(weights, ""))
     x = _embed(stack.embedding, weights, frame)
     for number, layer in enumerate(stack.layers):
         x = _layer(layer, Weights(weights, f"layers.{number}."), x, replace(frame, layer=layer))

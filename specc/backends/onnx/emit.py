@@ -26,7 +26,7 @@ def build(model: Model, stored: dict[str, Stored], compute: str = "float32", ori
 class _Emitter:
     def __init__(self, model: Model, stack: Stack, g: Builder) -> None:
         self.model, self.stack, self.g = model, stack, g
-        self.frame = Frame(g, stack.causal)
+        self.frame = Frame(g, stack.causal, stack.schemes)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
 

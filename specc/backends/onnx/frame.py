@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,18 +17,25 @@ class Call:
     frame: Frame
     position: Component | None = None
     tables: tuple[Value, ...] | None = None
-    mask: Value | None = None
+    mask: Value | None = None  # what this layer sees, and what its position scheme adds for all layers
     past: dict[str, Value] | None = None
     present: dict[str, Value] = field(default_factory=dict)
+
+    def scored(self, q: Value, k: Value, attention: Component) -> Value:
+        """The mask with the term that the position scheme makes in this layer. q [B, T, H*D], k [B, S, K*D]"""
+        with self.frame.g.scope("position"):
+            term = self.position.score(self.frame.g, q, k, self, attention)
+        return self.mask if term is None else self.frame.biased(self.mask, term)
 
 
 class Frame:
     """The values of one call that no component owns. B batch, T new tokens, S all tokens, N = B * T."""
 
-    def __init__(self, g: Builder, causal: bool) -> None:
+    def __init__(self, g: Builder, causal: bool, schemes: Mapping[tuple[Component, int], str] | None = None) -> None:
         self.g = g
         self.causal = causal
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
+        self._schemes = schemes or {}  # where position schemes hold what all their layers share
         self._masks: dict[tuple, Value] = {}
         self._biased_masks: set[Value] = set()
         self._tables: dict[tuple, tuple[Value, ...] | None] = {}
@@ -144,6 +152,16 @@ class Frame:
 
         return self._once("key_row", make)
 
+    def clipped_distance(self, furthest: int) -> Value:
+        """-> [T, S]: how many columns each key stands after each query, from -furthest to furthest, counted from 0"""
+
+        def make() -> Value:
+            ahead = self.g.op("Sub", self.key_row, self.query_column)
+            clipped = self.g.op("Clip", ahead, self.g.integer(-furthest), self.g.integer(furthest))
+            return self.g.op("Add", clipped, self.g.integer(furthest))
+
+        return self._once(f"clipped_distance_{furthest}", make)
+
     @property
     def valid(self) -> Value:
         """-> bool [B, 1, 1, S]"""
@@ -193,8 +211,9 @@ class Frame:
                 self._masks[mask] = self._visible(mask)
             key = (mask, position, heads)
             if key not in self._masks:
-                bias = position.bias(self.g, self, heads)
-                self._masks[key] = self._masks[mask] if bias is None else self._biased(self._masks[mask], bias)
+                with self.g.scope(*filter(None, [self._schemes.get((position, heads))])):
+                    bias = position.bias(self.g, self, heads)
+                self._masks[key] = self._masks[mask] if bias is None else self.biased(self._masks[mask], bias)
         return self._masks[key]
 
     def _visible(self, mask: Component) -> Value:
@@ -232,8 +251,12 @@ class Frame:
         """-> the shape [B, H, T, 1]"""
         return self._once(f"one_column_{heads}", lambda: self._extents(self.batch, heads, self.new, 1))
 
-    def _biased(self, visible: Value, bias: Value) -> Value:
-        made = self.g.op("Where", visible, bias, self.g.cast(self.g.constant(float("-inf"), "float32")))
+    def biased(self, mask: Value, bias: Value) -> Value:
+        """A mask of this frame, with a term [1 or B, H, T, S] for what it shows."""
+        if mask in self._biased_masks:
+            made = self.g.op("Add", mask, bias)
+        else:
+            made = self.g.op("Where", mask, bias, self.g.cast(self.g.constant(float("-inf"), "float32")))
         self._biased_masks.add(made)
         return made
 

@@ -23,7 +23,10 @@ class Surroundings:
     rotate: list[str]
     cached: bool
     is_causal: bool
-    biased: bool
+    module: str  # the expression that makes what the position scheme holds in each attention
+    score: str  # what the position scheme adds to the scores in each attention
+    shares_bias: bool  # whether the mask brings a bias already
+    biased: bool  # whether the scores have a bias in any way
     dropout: str
     score_factor: float
 
@@ -56,7 +59,8 @@ class Classes:
         turns = set(filter(None, layers.rotations))
         # one rotation, which some layers may do without: a single class serves both
         rotation = next(iter(turns), "") if len(turns) <= 1 else layers.rotations[n]
-        return (*key, rotation, bool(layers.biases[n]), layers.distinct[n].position.score_factor())
+        own = (layers.scores[n], layers.modules[n]) if layers.scores[n] else ()
+        return (*key, rotation, bool(layers.biases[n]), layers.distinct[n].position.score_factor(), *own)
 
     def _name(self, groups: list[Group]) -> None:
         page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
@@ -96,7 +100,10 @@ class Classes:
             rotate=rotate,
             cached=layers.cached,
             is_causal=any(layers.plain[n] for n in numbers),
-            biased=bool(layers.biases[numbers[0]]),
+            module=layers.modules[numbers[0]] if layers.scores[numbers[0]] else "",
+            score=layers.scores[numbers[0]],
+            shares_bias=bool(layers.biases[numbers[0]]),
+            biased=bool(layers.biases[numbers[0]] or layers.scores[numbers[0]]),
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
         )

@@ -30,7 +30,12 @@ MACROS: dict[str, dict[str, str]] = {
         "rotate_definition": "(c) the function that `rotate` calls, or nothing",
         "rotate": "(c) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables, which they call `rope`",
         "bias_definition": "(c) the function that `bias` calls, or nothing",
-        "bias": "(c) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S] and `x.dtype`",
+        "bias": "(c, held) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S], `new`, `total` and "
+        "`x.dtype`; held: the module of what all layers share",
+        "title": "the name of its class, or nothing where it holds no parameters",
+        "definition": "(c) the class of what it holds, or nothing",
+        "score": "(c) a float expression [1 or B, H, T, S] that each attention adds, over `q` [B, H, T, D], `k` [B, K, S, D], `new` and "
+        "its own module `self.position`; or nothing",
     },
     "scaling": {
         "frequencies": "(c, theta, width) lines that bind `frequencies` [D/2] from `exponents` [D/2] and `positions` [B, T]",

@@ -9,7 +9,7 @@ from functools import cached_property
 from specc.backends.torch.contract import MIXES
 from specc.backends.torch.groups import Group, gather
 from specc.backends.torch.numbers import Owner
-from specc.backends.torch.view import Page, View, structure
+from specc.backends.torch.view import Page, View, camel, structure
 from specc.ir.model import Instance, Layer, Stack
 from specc.ir.node import Input
 from specc.ir.wiring import Call, calls
@@ -71,7 +71,7 @@ class Layers:
         """The functions of every scheme; those that read alike are one."""
         self.suffixes: dict[tuple[str, Hashable], str] = {}
         self.given: dict[tuple[str, Hashable], Owner] = {}
-        for part in ("tables", "rotate", "bias"):
+        for part in ("tables", "rotate", "bias", "module"):
             texts = {key: self._function(part, group) for key, group in self.schemes.items()}
             several = len({text for text in texts.values() if text}) > 1
             named: dict[str, str] = {}
@@ -83,19 +83,28 @@ class Layers:
                 self.given[part, key] = group.owner
 
     def _function(self, part: str, group: Group, suffix: str = "") -> str:
-        group.name, group.owner = suffix, Owner(absorbs=True)
-        return group.define(lambda c: c.macro(f"{part}_definition"), self.page, self.stack.dims).strip()
+        group.name, group.owner = self._named(part, group, suffix), Owner(absorbs=True)
+        macro = "definition" if part == "module" else f"{part}_definition"
+        return group.define(lambda c: c.macro(macro), self.page, self.stack.dims).strip()
 
-    def _scheme(self, part: str) -> list[str]:
-        """For each distinct layer what its scheme prints, at its own place, for tables, rotate or bias."""
-        return ["" if not self.mixing(layer) else self._view(part, n, layer).macro(part).strip() for n, layer in enumerate(self.distinct)]
+    def _named(self, part: str, group: Group, suffix: str) -> str:
+        """What follows the name of a function, or the whole name of a class."""
+        return group.view(self.page, self.stack.dims).macro("title").strip() + camel(suffix) if part == "module" else suffix
+
+    def _scheme(self, part: str, *arguments: str) -> list[str]:
+        """For each distinct layer what its scheme prints, at its own place, for tables, rotate, bias or score."""
+        return [self._at(part, n).macro(part, *arguments).strip() if self.mixing(layer) else "" for n, layer in enumerate(self.distinct)]
+
+    def _at(self, part: str, n: int) -> View:
+        return self._view("module" if part == "score" else part, n, self.distinct[n])
 
     def _view(self, part: str, n: int, layer: Layer) -> View:
         key = structure(layer.position)
         at = self.schemes[key].places.index(n)
         owner = Owner(arguments={name: (values[at],) for name, values in self.given[part, key].arguments.items()})
         beside = (self.mixing(layer)[0].component,)
-        return View(self.page, (layer.position,), owner, self.stack.dims, name=self.suffixes[part, key], beside=beside)
+        name = self._named(part, self.schemes[key], self.suffixes[part, key])
+        return View(self.page, (layer.position,), owner, self.stack.dims, name=name, beside=beside)
 
     @cached_property
     def tables(self) -> list[str]:
@@ -107,7 +116,32 @@ class Layers:
 
     @cached_property
     def biases(self) -> list[str]:
-        return self._scheme("bias")
+        """What is added to the scores and made once for all layers of a scheme."""
+        return [self._at("bias", n).macro("bias", f"self.{self._key(n)}").strip() if self._key(n) else text for n, text in enumerate(self._scheme("bias", ""))]
+
+    @cached_property
+    def scores(self) -> list[str]:
+        """What is added to the scores and made by each attention."""
+        return self._scheme("score")
+
+    def _key(self, n: int) -> str:
+        """The module that holds what the layers of a scheme share."""
+        layer = self.distinct[n]
+        return self.stack.schemes[layer.position, self.mixing(layer)[0].component.heads] if self.stack.scheme(layer) else ""
+
+    @cached_property
+    def modules(self) -> list[str]:
+        """For each distinct layer the expression that makes the module which holds its scheme's parameters."""
+        return [self._constructed(self._at("module", n)) if self.mixing(layer) else "" for n, layer in enumerate(self.distinct)]
+
+    @staticmethod
+    def _constructed(view: View) -> str:
+        return f"{view.name}({view.passed.removeprefix(', ')})" if view.macro("title").strip() else ""
+
+    @property
+    def shared_modules(self) -> list[tuple[str, str]]:
+        """The modules that are held once for all layers, by their key."""
+        return list({self._key(n): (self._key(n), self.modules[n]) for n in range(len(self.distinct)) if self._key(n)}.values())
 
     # ---- mask
 
@@ -139,7 +173,7 @@ class Layers:
         """Whether attention may be called without a mask: every kernel takes that, and no bias has to be carried."""
         parts = [i.component for layer in self.distinct for i in self.mixing(layer)]
         views = [View(self.page, (part,), Owner(), self.stack.dims) for part in parts]
-        return all(view.macro("kernel").strip() for view in views) and not any(self.biases)
+        return all(view.macro("kernel").strip() for view in views) and not any((*self.biases, *self.scores))
 
     @cached_property
     def plain(self) -> list[bool]:

@@ -65,6 +65,7 @@ class Network:
     def text(self, name: str, head: Head, published: str) -> str:
         layers, stack = self.layers, self.model.stack
         before, embedding = self._embedding()
+        before += layers.shared_modules
         after = [("head", head.made)] if head.made else []
         if stack.final_norm is not None:
             view = View(self.page, (stack.final_norm,), Owner(), stack.dims)
@@ -140,10 +141,11 @@ class Network:
     def _count(self) -> int:
         """How many learned numbers the model has; layers that are alike are counted once and multiplied."""
         dims, layers = self.model.stack.dims, self.layers
-        each = [sum(_learned(part, dims) for part in layer.instances) for layer in layers.distinct]
+        each = [sum(p.size for part in layer.parameters(dims).values() for p in part if p.role != "fixed") for layer in layers.distinct]
+        shared = sum(p.size for parameters in layers.stack.shared().values() for p in parameters)
         outside = sum(_learned(part, dims) for part in (*self.model.stack.embedding.instances, *self.model.heads))
         norm = self.model.stack.final_norm
-        return outside + sum(each[n] for n in layers.sequence) + (sum(p.size for p in norm.parameters(dims)) if norm else 0)
+        return outside + shared + sum(each[n] for n in layers.sequence) + (sum(p.size for p in norm.parameters(dims)) if norm else 0)
 
 
 def zeros_of(wanted: Input) -> str:

@@ -29,6 +29,7 @@ class Attention(Component):
 
     axis: ClassVar[str] = "attention"
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "kv_heads", "scale", "softcap"), "Attention")
+    takes_score: ClassVar[bool] = True
     kind: Literal["attention"] = "attention"
     heads: int = Field(gt=0)
     kv_heads: int = Field(gt=0)
@@ -125,14 +126,22 @@ class Attention(Component):
         if self.softcap is not None:
             options["softcap"] = self.softcap
         if call.past is None:
-            return g.op("Attention", q, k, v, call.mask, **options)
-        out, key, value = g.ops("Attention", q, k, v, call.mask, call.past["key"], call.past["value"], outputs=3, **options)
+            return g.op("Attention", q, k, v, call.scored(q, k, self), **options)
+        mask = call.scored(q, self._joined(g, k, call.past["key"]), self) if call.position.scores else call.mask
+        out, key, value = g.ops("Attention", q, k, v, mask, call.past["key"], call.past["value"], outputs=3, **options)
         call.present |= {"key": key, "value": value}
         return out
+
+    def _joined(self, g, k, past):
+        """All keys in rows: k [B, T, K*D], past [B, K, P, D] -> [B, S, K*D]"""
+        past = g.reshape(g.op("Transpose", past, perm=(0, 2, 1, 3)), (0, 0, self.kv_heads * self.head_dim))
+        return g.op("Concat", past, k, axis=1)
 
     def _with_sinks(self, g, q, k, v, call):
         """Spelt out, the sink as one more column of the softmax, cut off after it. Query heads that share keys stand in rows."""
         width = self.head_dim
+        joined = k if call.past is None or not call.position.scores else self._joined(g, k, call.past["key"])
+        mask = call.scored(q, joined, self)
         q = g.reshape(g.op("Transpose", g.reshape(q, (0, 0, self.heads, width)), perm=(0, 2, 1, 3)), (0, self.kv_heads, -1, width))  # [B, K, G*T, D]
         k, v = (g.op("Transpose", g.reshape(x, (0, 0, self.kv_heads, width)), perm=(0, 2, 1, 3)) for x in (k, v))  # [B, K, T, D]
         if call.past is not None:
@@ -142,7 +151,7 @@ class Attention(Component):
         scores = call.frame.per_head(scores, self.heads)  # [B, H, T, S]
         if self.softcap is not None:
             scores = g.op("Mul", g.op("Tanh", g.op("Div", scores, g.number(self.softcap))), g.number(self.softcap))
-        scores = call.frame.hide(scores, call.mask)
+        scores = call.frame.hide(scores, mask)
         sink = g.op("Expand", g.reshape(g.parameter("sinks"), (1, self.heads, 1, 1)), call.frame.one_column(self.heads))
         shares = g.op("Softmax", g.op("Concat", scores, sink, axis=-1), axis=-1)
         shares = g.op("Slice", shares, g.constant([0], "int64"), g.constant([-1], "int64"), g.constant([3], "int64"))

@@ -20,6 +20,7 @@ class LatentAttention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    takes_score: ClassVar[bool] = False
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "scale"), "Attention")
     kind: Literal["mla"] = "mla"
     heads: int = Field(gt=0)

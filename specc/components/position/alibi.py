@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ def slopes(heads: int, bias_max: float) -> list[float]:
 class Alibi(Position):
     """Adds to each score a penalty linear in the distance between query and key, with a slope of its own for each head."""
 
+    per_head: ClassVar[bool] = True
     kind: Literal["alibi"] = "alibi"
     bias_max: float = Field(default=8.0, gt=0)
 

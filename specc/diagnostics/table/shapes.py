@@ -7,6 +7,12 @@ _LONGROPE = "rope(theta: 10_000, scaling: longrope(short: {0}, long: {0}, origin
 _EXPERTS = "moe(experts: 4, top_k: {0}, expert: gated(hidden: 32, activation: silu), router: softmax)"
 
 
+def _two(heads: int) -> str:
+    """A layer with two attentions."""
+    block = "block two(x) {\n  final_norm = none\n  x = x + attention(norm(x))\n  x = x + attention.other(norm(x))\n  x = x + ffn(norm(x))\n}"
+    return f"{spec(f'attention.other = attention(heads: {heads}, head_dim: 8)', position='alibi', block='two')}\n{block}\n"
+
+
 def codes() -> list[Code]:
     return [
         Code(
@@ -64,5 +70,19 @@ def codes() -> list[Code]:
             "A router chooses among the experts there are, and groups of experts are equally large.",
             spec(ffn=_EXPERTS.format(5)),
             spec(ffn=_EXPERTS.format(2)),
+        ),
+        Code(
+            "SHP009",
+            "attentions that differ in heads",
+            "A position scheme with a term for each head serves attentions with as many heads.",
+            _two(3),
+            _two(2),
+        ),
+        Code(
+            "SHP010",
+            "buckets that do not divide",
+            "Half of the buckets of a direction hold one distance each, and `max_distance` lies beyond those.",
+            spec(position="relative_bias(buckets: 7, max_distance: 16, bidirectional: false)"),
+            spec(position="relative_bias(buckets: 8, max_distance: 16, bidirectional: false)"),
         ),
     ]

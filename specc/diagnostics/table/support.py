@@ -35,6 +35,16 @@ def codes() -> list[Code]:
             spec(),
         ),
         Code(
+            "CAP006",
+            "a term that this attention does not take",
+            "Latent attention takes no position scheme with parameters in each layer.",
+            spec(
+                position="relative_bias(buckets: 8, max_distance: 16, bidirectional: false, shared: false)",
+                attention="mla(heads: 4, q_rank: 8, kv_rank: 8, nope_dim: 4, rope_dim: 4, value_dim: 4, latent_norm: rms(eps: 1e-5))",
+            ),
+            spec(position="relative_bias(buckets: 8, max_distance: 16, bidirectional: false)"),
+        ),
+        Code(
             "CHK001",
             "a check that does not hold",
             "A fact of the model is not what its `checks` say. The message gives the value found.",

@@ -100,11 +100,11 @@ class _Comparison:
 
     def _alone(self, layer: Layer, number: int, dims, change: str) -> None:
         """A layer that only one side has."""
-        for part in parts.parts_of(layer, dims):
-            for p in part.component.parameters(part.dims):
-                key = f"{part.key}.{p.name}"
+        for part, parameters in layer.parameters(dims).items():
+            for p in parameters:
+                key = f"{part}.{p.name}"
                 old, new = (key, None) if change == "removed" else (None, key)
-                tensor = Tensor(change, old, new, p.shape if old else None, p.shape if new else None, part.key)
+                tensor = Tensor(change, old, new, p.shape if old else None, p.shape if new else None, part)
                 self.tensors.setdefault(tensor, []).append(number)
 
     def _take(self, found: parts.Compared, numbers: list[int]) -> None:

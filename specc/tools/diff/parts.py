@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specc.ir.model import Instance, Layer, Model
-from specc.ir.node import Component, Dims
+from specc.ir.node import Component, Dims, Parameter
 from specc.tools.diff.facts import Fact, component_facts, neutral
 from specc.tools.diff.reason import Level
 from specc.tools.diff.spell import formula, statements
@@ -55,6 +55,8 @@ def layers(old: Layer, new: Layer, old_dims: Dims, new_dims: Dims) -> Compared:
     if old.label != new.label:
         found.names.append(("label", old.label, new.label))
     _parts(found, parts_of(old, old_dims), parts_of(new, new_dims), wiring.parts)
+    keys = {f"{i.key}.position": f"{new.instance(wiring.parts[i.path]).key}.position" for i in old.served if wiring.parts.get(i.path)}
+    _schemes(found, old.schemes(old_dims), new.schemes(new_dims), keys)
     return found
 
 
@@ -68,6 +70,8 @@ def around(old: Model, new: Model) -> Compared:
     found.names += [("embed", a, b) for a, b in wiring.parts.items() if a != b]
     renamed = {**wiring.parts, "head": "head", "final_norm": "final_norm"}
     _parts(found, _outside(old), _outside(new), renamed)
+    shared = before.shared(), after.shared()
+    _schemes(found, *shared, {key: key for key in shared[0]})
     if (before.final_norm is None) != (after.final_norm is None):
         found.facts += component_facts(before.final_norm, after.final_norm, "final_norm", "final_norm")
     _untied(found)
@@ -124,6 +128,13 @@ def _parts(found: Compared, old: list[Part], new: list[Part], renamed: Mapping[s
             tensors = [replace(t, fill=t.init) if t in own else t for t in tensors]
         found.facts += facts
     found.tensors += tensors
+
+
+def _schemes(
+    found: Compared, old: Mapping[str, Sequence[Parameter]], new: Mapping[str, Sequence[Parameter]], keys: Mapping[str, str]
+) -> None:
+    """The tensors of position schemes."""
+    found.tensors += compare_parts(old, new, {a: b for a, b in keys.items() if a in old and b in new})
 
 
 def _untied(found: Compared) -> None:

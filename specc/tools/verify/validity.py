@@ -15,8 +15,8 @@ def problems(model: Model) -> Iterator[str]:
     for layer in stack.layers:
         for part in layer.instances:
             yield from _findings(part.component, part.dims(stack.dims))
-            if hasattr(part.component, "head_dim"):
-                yield from (found.message for found in layer.position.check_heads(part.component.heads, part.component.head_dim))
+        served = [part.component for part in layer.instances if hasattr(part.component, "head_dim")]
+        yield from (found.message for found in layer.position.check_beside(served))
         yield from _findings(layer.position, stack.dims)
         yield from _findings(layer.mask, stack.dims)
     for part in (*stack.embedding.instances, *model.heads):

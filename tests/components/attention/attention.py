@@ -88,7 +88,7 @@ def sequence(c, w, x, frame):
             for h in range(c.heads):
                 shared = h // (c.heads // c.kv_heads)
                 keys = [j for j in range(length) if frame.visible(b, i, j)]
-                scores = [_score(c, q[i][h], k[j][shared]) + frame.bias(h, c.heads, b, i, j) for j in keys]
+                scores = [_score(c, q[i][h], k[j][shared]) + frame.bias(h, c, w, b, (i, j), (q[i][h], k[j][shared])) for j in keys]
                 if c.sinks:
                     scores.append(float(w["sinks"][h]))
                 shares = [math.exp(s - max(scores)) for s in scores]  # less than the largest: none overflows

@@ -57,7 +57,8 @@ def sequence(c, w, x, frame):
             mixed = np.zeros((c.heads, c.value_dim))
             for h in range(c.heads):
                 keys = [j for j in range(length) if frame.visible(b, i, j)]
-                scores = [c.scale * frame.score_factor() * float(q[i][h] @ kv[j][0][h]) + frame.bias(h, c.heads, b, i, j) for j in keys]
+                vectors = {j: (q[i][h], kv[j][0][h]) for j in keys}
+                scores = [c.scale * frame.score_factor() * float(a @ d) + frame.bias(h, c, w, b, (i, j), (a, d)) for j, (a, d) in vectors.items()]
                 shares = [math.exp(s - max(scores)) for s in scores]
                 for j, share in zip(keys, shares, strict=True):
                     mixed[h] += share / sum(shares) * kv[j][1][h]
