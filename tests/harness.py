@@ -61,9 +61,12 @@ def _drawn(key: str, parameter: Parameter) -> np.ndarray:
 
 
 def inputs_of(model: Model, padded: bool = True) -> dict[str, np.ndarray]:
-    """Two rows of tokens; every row of every small table is used, the last one too."""
+    """Two rows of tokens; every row of every small table is used, the last one too. Or two images, larger than the model's own and no square."""
     rng = np.random.default_rng(7)
     wanted = model.inputs()
+    if image := model.stack.dims.image:
+        height, width = image.size[0] + 1, image.size[1] + 2 * image.patch[1]
+        return {"pixel_values": rng.standard_normal((2, image.channels, height, width)).astype(np.float32)}
     counts = {i.path: i.component for i in model.stack.embedding.instances}
     inputs = {}
     for name in sorted(name for name, i in wanted.items() if i.values == "rows"):
@@ -136,9 +139,10 @@ def run_onnx(model: Model, weights: Mapping[str, np.ndarray], inputs: Mapping[st
 
 
 def _feeds(session: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    batch = len(inputs["input_ids"])
-    mask = inputs["attention_mask"]
-    known = dict(inputs) | {"position_ids": np.maximum(mask.cumsum(1) - 1, 0)}
+    batch = len(next(iter(inputs.values())))
+    known = dict(inputs)
+    if "attention_mask" in inputs:
+        known["position_ids"] = np.maximum(inputs["attention_mask"].cumsum(1) - 1, 0)
     feeds = {}
     for wanted in session.get_inputs():
         if wanted.name in known:

@@ -12,7 +12,7 @@ from pydantic_core import core_schema
 
 from specc.ir.node import Component
 
-AXES = ("position", "scaling", "mask", "norm", "attention", "ffn", "router", "activation", "embed", "head")
+AXES = ("input", "position", "scaling", "mask", "norm", "attention", "ffn", "router", "activation", "embed", "head")
 SUBLAYERS = ("norm", "attention", "ffn")  # the axes whose members a block may call
 
 

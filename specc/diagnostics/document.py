@@ -15,6 +15,7 @@ ROOMS = {
     "TYP": "A value of a kind that does not fit",
     "VAL": "A value that is missing, out of range, or contradicts itself",
     "SHP": "Sizes that do not fit one another",
+    "IMG": "What an image model cannot be made of",
     "CFG": "A published config that cannot be taken over as it is",
     "WGT": "A checkpoint, or the rules that say how it names its tensors",
     "CAP": "What can be written and not yet compiled",

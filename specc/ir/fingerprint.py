@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 
 from specc.ir.model import Embedding, Instance, Layer, Model, Stack
 from specc.ir.node import Component
-from specc.ir.wiring import Add, Block, Call, Ref, Scale, Wire
+from specc.ir.wiring import Add, Block, Call, Concat, Insert, Ref, Scale, Wire
 
 VERSION = 1  # of what is hashed; to change it changes every fingerprint
 
@@ -121,6 +121,10 @@ class Flow:
                 return self.number("add", "", *(self.add(w, values) for w in wire.terms))
             case Scale():
                 return self.number("scale", _value(wire.factor), self.add(wire.of, values))
+            case Concat():
+                return self.number("concat", "", *(self.add(w, values) for w in wire.parts))
+            case Insert():
+                return self.number("insert", wire.at, self.add(wire.what, values), self.add(wire.into, values))
         raise AssertionError(wire)
 
     def from_(self, result: int) -> list[list[Any]]:

@@ -93,6 +93,11 @@ class Stack(Node):
     final_norm: slot("norm", optional=True)
 
     @property
+    def padded(self) -> bool:
+        """Whether rows may hold padding, of which an attention mask tells: text may, images do not."""
+        return self.dims.image is None
+
+    @property
     def causal(self) -> bool:
         """Whether no token sees a later one, so that keys and values can be kept."""
         return all(layer.mask.causal for layer in self.layers)

@@ -31,13 +31,36 @@ def structural(default: Any = ...) -> Any:
     return Field(default=default, json_schema_extra={"structural": True})
 
 
+class Picture(Node):
+    """What an image model was made for: pixels down and across, channels, and the extents of a patch in pixels."""
+
+    size: tuple[int, int]
+    channels: int
+    patch: tuple[int, int]
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of whole patches."""
+        return self.size[0] // self.patch[0], self.size[1] // self.patch[1]
+
+    @property
+    def patches(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+
 class Dims(Node):
-    """The sizes of a stack that its components may ask for."""
+    """The sizes of a stack that its components may ask for. Of an image model `context` counts the tokens of an image of its own size."""
 
     dim: int
     vocab: int | None = None
     context: int | None = None
     depth: int = 0
+    image: Picture | None = None
+
+    @property
+    def leading(self) -> int:
+        """The tokens of an image model that stand beside its patches."""
+        return (self.context or 0) - self.image.patches if self.image else 0
 
 
 class HeadDims(Dims):
@@ -81,14 +104,14 @@ class State:
 class Input:
     """A tensor that the caller gives; zeros, where PyTorch's caller gives none. shape holds the symbols B, T (new tokens), S (all tokens).
 
-    values: what a proof may fill it with: rows of the component's own table, the length of each row's beginning, or numbers
-    that are the same over a run of tokens. about: what a reader of the generated code has to know of it.
+    values: what a proof may fill it with: rows of the component's own table, the length of each row's beginning, numbers
+    that are the same over a run of tokens, or the pixels of an image. about: what a reader of the generated code has to know of it.
     """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: Literal["int64", "float32"] = "int64"
-    values: Literal["rows", "beginning", "runs"] = "rows"
+    values: Literal["rows", "beginning", "runs", "pixels"] = "rows"
     about: str = ""
 
 

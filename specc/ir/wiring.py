@@ -39,7 +39,23 @@ class Scale(Node):
     of: Wire
 
 
-Wire = Annotated[Ref | Call | Add | Scale, Field(discriminator="op")]
+class Concat(Node):
+    """Values one after the other along the sequence."""
+
+    op: Literal["concat"] = "concat"
+    parts: tuple[Wire, ...]
+
+
+class Insert(Node):
+    """`what` put into a value, behind its first `at` tokens."""
+
+    op: Literal["insert"] = "insert"
+    what: Wire
+    at: int
+    into: Wire
+
+
+Wire = Annotated[Ref | Call | Add | Scale | Concat | Insert, Field(discriminator="op")]
 
 
 class Assign(Node):
@@ -64,9 +80,13 @@ def calls(wire: Wire) -> list[Call]:
             return [c for w in wire.terms for c in calls(w)]
         case Scale():
             return calls(wire.of)
+        case Concat():
+            return [c for w in wire.parts for c in calls(w)]
+        case Insert():
+            return calls(wire.what) + calls(wire.into)
         case _:
             return []
 
 
-for _model in (Call, Add, Scale, Assign, Block):
+for _model in (Call, Add, Scale, Concat, Insert, Assign, Block):
     _model.model_rebuild()

@@ -76,7 +76,7 @@ class Layers:
             name, span = str(statement.path), statement.path.span
             if name in fields:
                 wrong.append(Diagnostic("NAM005", f"`{name}` is given twice", span, notes=((fields[name].path.span, "first here"),)))
-            if name in SIZES or name in ("embed", "head", "layers", "final_norm"):
+            if name in SIZES or name in ("input", "embed", "head", "layers", "final_norm"):
                 wrong.append(Diagnostic("NAM010", f"`{name}` belongs to the model, not to a layer", span))
             fields[name] = statement
         if wrong:
@@ -99,10 +99,16 @@ class Layers:
         block, instances = found(lambda: self._wiring(scope, wrong)) or (None, {})
         if position is not None:
             found(lambda: self._check_layer(position, tuple(instances.values()), scope))
+        if mask is not None and self.parts.dims.image is not None and (mask.causal or mask.inputs()):
+            span = scope.fields["mask"].value.span
+            found(lambda: self._refuse_mask(mask.kind, span))
         if wrong:
             raise SpecError(wrong)
         self._overrides_used(label, scope)
         return Layer(label=label, position=position, mask=mask, block=block, instances=tuple(instances.values()))
+
+    def _refuse_mask(self, kind: str, span: Span) -> None:
+        raise fail("IMG003", f"the patches of an image come at once and whole, and `{kind}` is for text", span, "`mask = bidirectional`")
 
     def _position(self, scope: Scope) -> Component:
         found = self.parts.component("position", ("position",), scope, self.parts.dims)

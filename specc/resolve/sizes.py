@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from specc.diagnostics.finding import fail
 from specc.ir.model import Training
-from specc.ir.node import Dims
+from specc.ir.node import Dims, Picture
+from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate, truth
 from specc.resolve.parts import SIZES, TRAINING, Parts
 from specc.resolve.unused import check_unused
@@ -30,7 +31,20 @@ def read_dims(parts: Parts) -> Dims:
     if sizes["dim"] is None:
         parts.attempt(lambda: check_unused(parts))
         parts.report.raise_errors()
-    return Dims(**sizes | {"depth": sizes["depth"] or 0})
+    dims = Dims(**sizes | {"depth": sizes["depth"] or 0})
+    return dims.model_copy(update={"image": _picture(parts, dims)}) if "input" in parts.body.fields else dims
+
+
+def _picture(parts: Parts, dims: Dims) -> Picture | None:
+    """What the model reads instead of text."""
+    value, span = parts.value("input"), parts.body.fields["input"].value.span
+    picture = parts.attempt(lambda: build(value, ("input",), dims, span, parts.scope).picture())
+    for name in ("vocab", "context"):
+        if getattr(dims, name) is not None:
+            parts.report.error("IMG002", f"a model that reads images has no `{name}`", parts.body.fields[name].path.span)
+    if picture is None:
+        parts.report.raise_errors()
+    return picture
 
 
 def _size(parts: Parts, name: str) -> int | None:

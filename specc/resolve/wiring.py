@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specc.diagnostics.finding import SpecError, fail
-from specc.ir.wiring import Add, Assign, Block, Call, Ref, Scale, Wire
+from specc.ir.wiring import Add, Assign, Block, Call, Concat, Insert, Ref, Scale, Wire
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
 from specc.resolve.values import Symbol, describe
@@ -15,6 +15,7 @@ from specc.source import Span
 from specc.syntax import tree
 
 MOST_WRONG = 20  # statements of one block that are named as wrong
+JOINS = ("concat", "insert")  # what a formula of the embedding may do along the sequence
 DECLARED = ("final_norm",)  # statements of a block that are about the model, not about x
 
 
@@ -23,12 +24,14 @@ class Wirer:
     """Reads one formula.
 
     `instance(path, inputs, other arguments, span)` makes the called sublayer known and gives its name in the IR, or None
-    where the model says that there is none.
+    where the model says that there is none. joins: whether the formula may change how many tokens there are.
     """
 
     scope: Scope
     instance: Callable[[str, tuple[Wire, ...], tuple[tree.Argument, ...], Span], str | None]
     bound: dict[str, None] = field(default_factory=dict)
+    joins: bool = False
+    beside: Wire | None = None  # the terms before the one being read, of the sum that it stands in
 
     def block(self, block: tree.Block) -> Block:
         """A block's statements in order. Raises SpecError with every finding."""
@@ -62,11 +65,12 @@ class Wirer:
         match expr:
             case tree.Name(id=name) if name in self.bound:
                 return Ref(name=name)
+            case tree.Call(function=tree.Name(id=name)) if name in JOINS:
+                return self._joined(name, expr)
             case tree.Call():
                 return self._call(expr)
             case tree.Binary(operator="+"):
-                left, right = self.wire(expr.left), self.wire(expr.right)
-                return Add(terms=(*(left.terms if isinstance(left, Add) else (left,)), right))
+                return self._sum(expr)
             case tree.Binary(operator="*"):
                 return self._scaled(expr)
             case tree.If():
@@ -74,6 +78,33 @@ class Wirer:
             case tree.Name():
                 raise self._nothing(expr)
         raise fail("TYP012", "a formula is made of sublayer calls, sums and products with a number", expr.span)
+
+    def _sum(self, expr: tree.Binary) -> Wire:
+        left, outer = self.wire(expr.left), self.beside
+        self.beside = left
+        try:
+            right = self.wire(expr.right)
+        finally:
+            self.beside = outer
+        return Add(terms=(*(left.terms if isinstance(left, Add) else (left,)), right))
+
+    def _joined(self, name: str, expr: tree.Call) -> Wire:
+        if not self.joins:
+            raise fail("TYP012", f"`{name}` changes how many tokens there are, and only `embed` may do that", expr.span)
+        named = {a.name: a.value for a in expr.arguments if a.name}
+        plain = [a.value for a in expr.arguments if not a.name]
+        outer, self.beside = self.beside, None
+        try:
+            if name == "concat" and len(plain) > 1 and not named:
+                return Concat(parts=tuple(self.wire(part) for part in plain))
+            if name == "insert" and len(plain) == 1 and named.keys() == {"at", "into"}:
+                at = evaluate(named["at"], self.scope)
+                if isinstance(at, bool) or not isinstance(at, int) or at < 0:
+                    raise fail("TYP004", f"`at` counts the tokens in front, and it is {describe(at)}", named["at"].span)
+                return Insert(what=self.wire(plain[0]), at=at, into=self.wire(named["into"]))
+        finally:
+            self.beside = outer
+        raise fail("TYP013", "the forms are `concat(a, b)` and `insert(a, at: 1, into: b)`", expr.span)
 
     def _scaled(self, expr: tree.Binary) -> Wire:
         for constant, flow in ((expr.left, expr.right), (expr.right, expr.left)):

@@ -9,11 +9,11 @@ from math import isclose, log2
 from typing import Any
 
 from specc.ir.model import Instance, Layer, Model, Stack
-from specc.ir.node import Dims
+from specc.ir.node import Dims, Picture
 from specc.ir.weights import Fused, Source, Transpose, WeightMap
 
 SMALL = 2_000_000  # a model with fewer parameters is its own miniature
-HEAD_WIDTH, LENGTH, COUNT = 16, 48, 97
+HEAD_WIDTH, LENGTH, COUNT, GRID, PATCH = 16, 48, 97, 4, 4
 WIDEST_WINDOW = 64  # a proof's sequence is longer than any window
 
 
@@ -49,6 +49,24 @@ class Plan:
         """A context, or the length of a table of positions."""
         return min(length, LENGTH)
 
+    def grid(self, grid: tuple[int, int]) -> tuple[int, int]:
+        """Rows and columns of patches; equal ones stay equal, unequal ones unequal."""
+        rows, columns = (min(extent, GRID) for extent in grid)
+        return (rows, columns - (rows == columns)) if grid[0] > grid[1] else (rows - (rows == columns), columns) if grid[0] < grid[1] else (rows, columns)
+
+    def patch(self, patch: tuple[int, int]) -> tuple[int, int]:
+        """The extents of a patch in pixels."""
+        return tuple(min(extent, PATCH) for extent in patch)
+
+    def picture(self) -> Picture | None:
+        """The image that the stack reads."""
+        old = self.old.image
+        if old is None:
+            return None
+        patch = self.patch(old.patch)
+        size = tuple(count * extent for count, extent in zip(self.grid(old.grid), patch, strict=True))
+        return Picture(size=size, channels=old.channels, patch=patch)
+
     def count(self, count: int) -> int:
         """A vocabulary, or classes."""
         return min(count, COUNT)
@@ -61,12 +79,15 @@ class Plan:
         return factor
 
     def dims(self, depth: int) -> Dims:
-        vocab, context = self.old.vocab, self.old.context
+        vocab, context, image = self.old.vocab, self.old.context, self.picture()
+        if image is not None:
+            context = image.patches + self.old.leading
         return Dims(
             dim=self.dim,
             vocab=None if vocab is None else self.count(vocab),
-            context=None if context is None else self.length(context),
+            context=context if context is None or image else self.length(context),
             depth=depth,
+            image=image,
         )
 
 

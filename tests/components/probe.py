@@ -33,6 +33,12 @@ def spec(extra: str = "", **fields: object) -> str:
     return "\n".join(["model probe {", *(f"  {name} = {value}" for name, value in chosen.items()), f"  {extra}", "}"])
 
 
+def picture(extra: str = "", **fields: object) -> str:
+    """The base model over images of 4 times 6 patches, with some fields set otherwise."""
+    looks = {"vocab": None, "context": None, "position": "none", "mask": "bidirectional", "input": "image(size: [8, 12], channels: 3, patch: 2)"}
+    return spec(extra, **(looks | {"embed": "concat(class_token(), patches(bias: true)) + learned_position()"} | fields))
+
+
 @dataclass(frozen=True)
 class Draw:
     """How the drawn weights are changed: keys (shell patterns) with a factor, then keys with a number that is added."""

@@ -11,7 +11,8 @@ What such a file offers, by axis (c is the component, w its weights, all numbers
   where it is 1
 - router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight
 - mask: `visible(c, query, key, row)`, columns, and what tests.oracle.frame.Row says of the row
-- embed: `vector(c, w, frame, b, t, x)`, x the vector that comes in, None for a source
+- embed: `vector(c, w, frame, b, t, x)`, x the vector that comes in, None for a source; a source of an image model
+  `tokens(c, w, pixels, image)` instead, all of an image's, pixels [channels, H, W]
 - head: `outputs(c, w, x, frame)`, x [B, T, C], a dict
 """
 

@@ -9,7 +9,7 @@ from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.frame import Call, Frame
 from specc.backends.onnx.initializers import Initializers
 from specc.ir.model import Instance, Layer, Model, Stack
-from specc.ir.wiring import Add, Ref, Scale, Wire, calls
+from specc.ir.wiring import Add, Concat, Insert, Ref, Scale, Wire, calls
 from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
@@ -26,7 +26,7 @@ def build(model: Model, stored: dict[str, Stored], compute: str = "float32", ori
 class _Emitter:
     def __init__(self, model: Model, stack: Stack, g: Builder) -> None:
         self.model, self.stack, self.g = model, stack, g
-        self.frame = Frame(g, stack.causal, stack.schemes)
+        self.frame = Frame(g, stack.causal, stack.schemes, stack.dims)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
 
@@ -50,7 +50,7 @@ class _Emitter:
 
     def _ordered_inputs(self) -> list[tuple[str, Any]]:
         """The tokens first, the cache last."""
-        order = ("input_ids", "attention_mask", "position_ids", "token_type_ids")
+        order = ("input_ids", "pixel_values", "attention_mask", "position_ids", "token_type_ids")
 
         def rank(name: str) -> int:
             return order.index(name) if name in order else len(order) + name.startswith("past_key_values.")
@@ -135,6 +135,15 @@ class _Emitter:
                     for term in rest:
                         total = self.g.op("Add", total, term)
                 return total
+            case Concat():
+                parts = [self._wire(w, bound, instances, apply, place) for w in wire.parts]
+                with self.g.scope(*place):
+                    return self.frame.picture.joined(parts)
+            case Insert():
+                what, into = (self._wire(w, bound, instances, apply, place) for w in (wire.what, wire.into))
+                with self.g.scope(*place):
+                    before, after = self.frame.picture.parted(into, wire.at)
+                    return self.frame.picture.joined([before, what, after])
         raise AssertionError(wire)
 
 

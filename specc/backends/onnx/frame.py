@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from specc.backends.onnx.builder import Builder, Value
-from specc.ir.node import Component, Input
+from specc.backends.onnx.picture import PictureFrame
+from specc.ir.node import Component, Dims, Input
 
 
 @dataclass(slots=True)
@@ -29,11 +30,17 @@ class Call:
 
 
 class Frame:
-    """The values of one call that no component owns. B batch, T new tokens, S all tokens, N = B * T."""
+    """The values of one call that no component owns. B batch, T new tokens, S all tokens, N = B * T.
 
-    def __init__(self, g: Builder, causal: bool, schemes: Mapping[tuple[Component, int], str] | None = None) -> None:
+    Its sizes are those of `input_ids`, or, in a model that reads images, of `pixel_values`, which hold no padding.
+    """
+
+    def __init__(
+        self, g: Builder, causal: bool, schemes: Mapping[tuple[Component, int], str] | None = None, dims: Dims | None = None
+    ) -> None:
         self.g = g
         self.causal = causal
+        self.dims = dims
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
         self._schemes = schemes or {}  # where position schemes hold what all their layers share
         self._masks: dict[tuple, Value] = {}
@@ -50,12 +57,21 @@ class Frame:
     def wanted(self, needed: Input) -> Value:
         """What a component declares that it needs from the caller."""
         extents = {"B": "batch", "T": "sequence", "S": self._all}
-        return self.given(needed.name, tuple(extents.get(extent, extent) for extent in needed.shape), needed.dtype)
+        dtype = self.g.compute if needed.dtype == "float32" else needed.dtype
+        return self.given(needed.name, tuple(extents.get(extent, extent) for extent in needed.shape), dtype)
 
     @property
     def _all(self) -> str:
         """The symbol of S."""
         return "total_sequence" if self.causal else "sequence"
+
+    @cached_property
+    def picture(self) -> PictureFrame | None:
+        """The sizes of a call that brings images; None in a model that reads text."""
+        if self.dims is None or self.dims.image is None:
+            return None
+        pixels = self.given("pixel_values", ("batch", self.dims.image.channels, "height", "width"), self.g.compute)
+        return PictureFrame(self.g, self.dims, pixels)
 
     def token_ids(self) -> Value:
         """-> [N]"""
@@ -78,6 +94,8 @@ class Frame:
     @property
     def batch_and_new(self) -> Value:
         """-> [2]: B, T"""
+        if self.picture is not None:
+            return self.picture.batch_and_new
         return self._once("batch_and_new", lambda: self.g.op("Shape", self.given("input_ids")))
 
     @property
@@ -174,7 +192,9 @@ class Frame:
 
     @property
     def padding(self) -> Value:
-        """-> [B, 1, 1, 1]: the columns left of a row's first real token"""
+        """-> [B, 1, 1, 1]: the columns left of a row's first real token; a single 0 where images are read"""
+        if self.picture is not None:
+            return self.g.integer(0)
 
         def make() -> Value:
             column = self.g.op("Where", self.valid, self.key_row, self.total)  # [B, 1, 1, S]
@@ -204,8 +224,11 @@ class Frame:
                 self._tables[key] = position.tables(self.g, self, width)
         return self._tables[key]
 
-    def mask(self, mask: Component, position: Component, heads: int) -> Value:
-        """What attention is to see and add: bool [B, 1, T, S], or float [B, H, T, S] where the scheme adds a bias."""
+    def mask(self, mask: Component, position: Component, heads: int) -> Value | None:
+        """What attention is to see and add: bool [B, 1, T, S], or float [B, H, T, S] where the scheme adds a bias.
+
+        None where nothing is hidden and nothing added: images hold no padding.
+        """
         with self.g.outside():
             if mask not in self._masks:
                 self._masks[mask] = self._visible(mask)
@@ -216,15 +239,19 @@ class Frame:
                 self._masks[key] = self._masks[mask] if bias is None else self.biased(self._masks[mask], bias)
         return self._masks[key]
 
-    def _visible(self, mask: Component) -> Value:
+    def _visible(self, mask: Component) -> Value | None:
         visible = mask.visible(self.g, self.query_column, self.key_row, self)
+        if self.picture is not None:
+            return visible
         if visible is not None:
             return self.g.op("And", visible, self.valid)
         # ONNX Runtime wants the mask's last two extents spelt out
         return self.g.op("Expand", self.valid, self._extents(self.batch, 1, self.new, self.total))
 
-    def hide(self, scores: Value, mask: Value) -> Value:
+    def hide(self, scores: Value, mask: Value | None) -> Value:
         """Scores [B, H, T, S] with a mask of this frame applied."""
+        if mask is None:
+            return scores
         if mask in self._biased_masks:
             return self.g.op("Add", scores, mask)
         return self.g.op("Where", mask, scores, self.g.cast(self.g.constant(float("-inf"), "float32")))
@@ -251,9 +278,11 @@ class Frame:
         """-> the shape [B, H, T, 1]"""
         return self._once(f"one_column_{heads}", lambda: self._extents(self.batch, heads, self.new, 1))
 
-    def biased(self, mask: Value, bias: Value) -> Value:
+    def biased(self, mask: Value | None, bias: Value) -> Value:
         """A mask of this frame, with a term [1 or B, H, T, S] for what it shows."""
-        if mask in self._biased_masks:
+        if mask is None:
+            made = bias
+        elif mask in self._biased_masks:
             made = self.g.op("Add", mask, bias)
         else:
             made = self.g.op("Where", mask, bias, self.g.cast(self.g.constant(float("-inf"), "float32")))
@@ -269,6 +298,8 @@ class Frame:
     def last(self, x: Value) -> Value:
         """x [B, T, C] -> [B, C]: the last real token's"""
         g = self.g
+        if self.picture is not None:
+            return g.op("Gather", x, g.integer(-1), axis=1)
         real = g.op("Mul", self.attention_mask, g.op("Add", self.key_row, g.integer(1)))  # [B, S], 0 where padded
         column = g.op("ReduceMax", real, g.constant([1], "int64"), keepdims=1)  # [B, 1]
         past = g.op("Sub", self.total, self.new)
@@ -279,6 +310,8 @@ class Frame:
     def mean(self, x: Value) -> Value:
         """x [B, T, C] -> [B, C]: the mean over real tokens"""
         g = self.g
+        if self.picture is not None:
+            return g.op("ReduceMean", x, g.constant([1], "int64"), keepdims=0)
         real = g.op("Cast", self.attention_mask, to=g.compute)
         weight = g.op("Unsqueeze", real, g.constant([2], "int64"))  # [B, T, 1]
         total = g.op("ReduceSum", g.op("Mul", x, weight), g.constant([1], "int64"), keepdims=0)

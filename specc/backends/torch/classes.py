@@ -22,6 +22,7 @@ class Surroundings:
     returns: str
     rotate: list[str]
     cached: bool
+    masked: bool
     is_causal: bool
     module: str  # the expression that makes what the position scheme holds in each attention
     score: str  # what the position scheme adds to the scores in each attention
@@ -99,6 +100,7 @@ class Classes:
             returns="tuple[Tensor, Pair]" if layers.cached else "Tensor",
             rotate=rotate,
             cached=layers.cached,
+            masked=layers.masked,
             is_causal=any(layers.plain[n] for n in numbers),
             module=layers.modules[numbers[0]] if layers.scores[numbers[0]] else "",
             score=layers.scores[numbers[0]],

@@ -15,6 +15,7 @@ its view has the fields of the attention beside its own: `c.head_dim`, `c.heads`
 from __future__ import annotations
 
 MACROS: dict[str, dict[str, str]] = {
+    "input": {},
     "norm": {
         "title": "the name of its class",
         "definition": "(c, shape) its class, or nothing where torch has one; shape: the texts of the weight's extents",
@@ -63,7 +64,8 @@ MACROS: dict[str, dict[str, str]] = {
     "embed": {
         "definition": "(c) a helper function, or nothing",
         "construct": "(c) the expression that makes the module, or nothing where it holds no parameters",
-        "apply": "(c, module, x) an expression; x is the text of what comes in",
+        "apply": "(c, module, x) an expression; x is the text of what comes in. It may mention `positions`, `dtype`, and of images "
+        "`pixel_values`, `batch`, `rows` and `columns` of patches",
     },
     "head": {
         "title": "the name of its class",

@@ -70,7 +70,7 @@ def _page(model: Model) -> Page:
     """An empty page that knows every number of the model, and so which of them are the same everywhere."""
     stack = model.stack
     dims = stack.dims
-    page = Page(Constants(VOCAB=dims.vocab, CONTEXT=dims.context, LAYERS=len(stack.layers), WIDTH=dims.dim))
+    page = Page(Constants(VOCAB=dims.vocab, CONTEXT=dims.context if stack.padded else None, LAYERS=len(stack.layers), WIDTH=dims.dim), stack.padded)
     for layer in {id(layer): layer for layer in stack.layers}.values():
         for component in (*(i.component for i in layer.instances), layer.position, layer.mask):
             page.declare(component)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specc.backends.torch.numbers import literal
-from specc.ir.wiring import Add, Assign, Call, Ref, Scale, Wire
+from specc.ir.wiring import Add, Assign, Call, Concat, Insert, Ref, Scale, Wire
 
 ROOM = 112  # the longest statement that fits on a line of 120 under the indent of a method
 _TAKEN = {"self", "mask", "past", "present", "attended", "rope", "torch", "F", "nn"}
@@ -54,6 +54,12 @@ class Formula:
             case Add(terms=(*terms, last)) if not _reads(last, name):
                 self.bind(name, terms[0] if len(terms) == 1 else Add(terms=tuple(terms)))
                 self.bind(name, Add(terms=(Ref(name=name), last)))
+            case Concat(parts=(first, *rest)) if not any(_reads(part, name) for part in rest):
+                self.bind(name, first)
+                self.bind(name, Concat(parts=(Ref(name=name), *rest)))
+            case Insert(into=into) if not isinstance(into, Ref) and not _reads(wire.what, name):
+                self.bind(name, into)
+                self.bind(name, wire.model_copy(update={"into": Ref(name=name)}))
             case _:
                 self.start = len(self.lines)
                 text, _ = self.expression(wire, stepwise=True)
@@ -74,6 +80,14 @@ class Formula:
             case Scale(factor=factor, of=of):
                 text, level = self.expression(of, stepwise)
                 return f"{literal(factor)} * {text if level == _ATOM else f'({text})'}", _PRODUCT
+            case Concat(parts=parts):
+                return f"torch.cat(({', '.join(self.expression(part, stepwise)[0] for part in parts)}), dim=1)", _ATOM
+            case Insert(what=what, at=at, into=into):
+                whole = self.expression(into, stepwise)[0]
+                if not whole.isidentifier():
+                    self.lines.append(f"x = {whole}")
+                    whole = "x"
+                return f"torch.cat(({whole}[:, :{at}], {self.expression(what, stepwise)[0]}, {whole}[:, {at}:]), dim=1)", _ATOM
             case Call(instance=instance, inputs=inputs):
                 called = self.call(wire, [self.expression(i, stepwise)[0] for i in inputs])
                 self.lines += called.before
@@ -96,4 +110,8 @@ def _reads(wire: Wire, name: str) -> bool:
             return any(_reads(part, name) for part in parts)
         case Scale(of=of):
             return _reads(of, name)
+        case Concat(parts=parts):
+            return any(_reads(part, name) for part in parts)
+        case Insert():
+            return _reads(wire.what, name) or _reads(wire.into, name)
     raise AssertionError(wire)

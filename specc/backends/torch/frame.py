@@ -113,6 +113,8 @@ class Frame:
         masks = [{"kind": literal(kind), "visible": text, "plain_causal": plain[kind]} for kind, text in self._visible.items()]
         padding = any(re.search(r"\bpadding\b", text) for text in (*layers.visible, *layers.prepared))
         inputs = [f"{wanted.name}: Tensor" for wanted in layers.mask_inputs]
+        if not layers.stack.padded:
+            return render("visible_patches", masks=masks, padding=padding, prepared=layers.prepared)
         return render(
             "visible",
             masks=masks,
@@ -128,14 +130,19 @@ class Frame:
         layers = self.layers
         several = len(self._visible) > 1
         if any(layers.visible):
-            given = ", ".join(["attention_mask", "new", "total", "input_ids.device", *(wanted.name for wanted in layers.mask_inputs)])
+            source = ["attention_mask", "new", "total", "input_ids.device"] if layers.stack.padded else ["x.shape[1]", "x.device"]
+            given = ", ".join([*source, *(wanted.name for wanted in layers.mask_inputs)])
             lines = [f"{'masks' if several else 'mask'} = visible_keys({given})"]
+        elif not layers.stack.padded:
+            lines = []  # nothing is hidden: a bias stands alone
         elif layers.mask_optional:
             lines = ["mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()"]
         else:
             lines = ["if attention_mask is None:", "    attention_mask = torch.ones_like(input_ids)"]
             lines += ["mask = attention_mask[:, None, None, :].bool()"]
         biases = self._per_kind(layers.biases)
+        if not lines:
+            return self._biases_alone(biases)
         if len(set(biases.values())) == 1 and not several:
             lines += [f'mask = torch.where(mask, {layers.biases[0]}, float("-inf"))'] * any(layers.biases)
             return lines, "mask"
@@ -146,6 +153,14 @@ class Frame:
             if bias:
                 lines.append(f'masks[{literal(kind)}] = torch.where(masks[{literal(kind)}], {bias}, float("-inf"))')
         return lines, "masks[kind]"
+
+
+    def _biases_alone(self, biases: dict[str, str]) -> tuple[list[str], str]:
+        """The same where no mask hides anything."""
+        if len(set(biases.values())) == 1:
+            return [f"mask = {self.layers.biases[0]}"], "mask"
+        self.by_kind = True
+        return [f"masks = {_table({kind: bias or 'None' for kind, bias in biases.items()})}"], "masks[kind]"
 
 
 def _table(entries: dict[str, str]) -> str:

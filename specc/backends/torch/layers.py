@@ -186,6 +186,11 @@ class Layers:
         optional = self.mask_optional and (any(self.plain) or not any(self.visible))
         return "Tensor | None" if optional else "Tensor"
 
+    @cached_property
+    def masked(self) -> bool:
+        """Whether attention is told what to hide or to add."""
+        return any(self.state_calls) and (self.stack.padded or any(self.visible) or any(self.biases))
+
     # ---- signature
 
     @cached_property
@@ -194,7 +199,7 @@ class Layers:
         found = {}
         if any(self.tables):
             found["rope"] = "Pair" if all(self.tables) else "Pair | None"
-        if any(self.state_calls):
+        if self.masked:
             found["mask"] = self.mask_type
         if self.cached:
             found["past"] = "Pair | None" if self.one_state else "tuple[Pair, ...] | None"

@@ -91,6 +91,9 @@ class Network:
             after=after,
             blocks=blocks,
             about=self._about(inputs, own_positions),
+            arguments=self._arguments(inputs, own_positions),
+            tokens="input_ids" if stack.padded else "x",
+            patch=stack.dims.image.patch if stack.dims.image else None,
             zeros=zeros,
             own_positions=own_positions,
             causal=stack.causal,
@@ -110,11 +113,20 @@ class Network:
         )
 
     def _inputs(self) -> dict[str, Input]:
-        """What the caller may give beside the tokens; zeros where not."""
-        return {name: wanted for name, wanted in self.model.inputs().items() if name != "input_ids"}
+        """What the caller may give beside the tokens or the pixels; zeros where not."""
+        return {name: wanted for name, wanted in self.model.inputs().items() if name not in ("input_ids", "pixel_values")}
+
+    def _arguments(self, inputs: dict[str, Input], own_positions: bool) -> list[str]:
+        """Those of `forward`."""
+        source = ["input_ids: Tensor", "attention_mask: Tensor | None = None"] if self.model.stack.padded else ["pixel_values: Tensor"]
+        optional = [*inputs, *["position_ids"] * own_positions]
+        return ["self", *source, *(f"{name}: Tensor | None = None" for name in optional), *["cache: Cache | None = None"] * self.layers.cached]
 
     def _about(self, inputs: dict[str, Input], own_positions: bool) -> list[str]:
         """The docstring of `forward`, line by line."""
+        if image := self.model.stack.dims.image:
+            height, width = image.size
+            return [f"pixel_values [B, {image.channels}, height, width]; made for {height} times {width} pixels."]
         parts = ["input_ids [B, T]", f"attention_mask [B, {'S' if self.layers.cached else 'T'}], 1 for a real token"]
         for wanted in inputs.values():
             extents = ", ".join("T" if extent == "S" and not self.layers.cached else str(extent) for extent in wanted.shape)
@@ -127,7 +139,7 @@ class Network:
         """Which of the frame's values are mentioned, and so have to be computed."""
         said = " ".join(lines)
         needs = {
-            name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total")
+            name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total", "batch", "rows")
         }
         counted = self.model.stack.causal and (needs["positions"] or needs["key_positions"])
         return needs | {"new": needs["new"] or counted, "total": needs["total"] or counted}

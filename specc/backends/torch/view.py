@@ -39,6 +39,7 @@ class Page:
     """The file being written: its constants, and the definitions that what is printed turns out to need."""
 
     constants: Constants
+    padded: bool = True  # whether rows may hold padding, of which `attention_mask` tells
     definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
@@ -183,6 +184,11 @@ class View:
     def is_default(self, field: str) -> bool:
         """Whether a field holds in every place what it would hold if the spec did not state it."""
         return all(getattr(c, field) == _default(c, field, self._dims) for c in self._components)
+
+    @property
+    def padded(self) -> bool:
+        """Whether rows may hold padding, so that there is an `attention_mask`."""
+        return self._page.padded
 
     @property
     def width_in(self) -> str:

@@ -5,8 +5,12 @@ A part offers `width_out(width, dims)`, the width of what it makes from inputs o
 """
 
 MEMBERS = {
+    "class_token": "class_token:ClassToken",
+    "distillation_token": "distillation_token:DistillationToken",
     "learned_position": "learned_position:LearnedPosition",
+    "patches": "patches:Patches",
     "project": "project:Project",
+    "registers": "registers:Registers",
     "segments": "segments:Segments",
     "sinusoidal_position": "sinusoidal_position:SinusoidalPosition",
     "tokens": "tokens:Tokens",

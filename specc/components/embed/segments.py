@@ -14,6 +14,7 @@ class Segments(Part):
     """The row of the table that the token's segment names."""
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "count"), "Gather")
+    of_images: ClassVar[bool | None] = False
     kind: Literal["segments"] = "segments"
     positional: ClassVar[tuple[str, ...]] = ("count",)
     count: int = Field(gt=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ class SinusoidalPosition(Part):
     inclusive spaces the frequencies from 1 to exactly 1 / theta (fairseq); the paper stops one step short.
     """
 
+    of_images: ClassVar[bool | None] = False
     kind: Literal["sinusoidal_position"] = "sinusoidal_position"
     theta: float = Field(default=10_000.0, gt=1)
     layout: Literal["interleaved", "half"] = structural("interleaved")

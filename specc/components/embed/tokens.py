@@ -13,6 +13,7 @@ class Tokens(Part):
     """The row of the table that the token id names, times `scale`."""
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "vocab", "width"), "Gather")
+    of_images: ClassVar[bool | None] = False
     kind: Literal["tokens"] = "tokens"
     vocab: int
     scale: float = 1.0

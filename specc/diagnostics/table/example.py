@@ -28,6 +28,12 @@ def spec(*more: str, above: str = "", **fields: str | None) -> str:
     return _file("model m", _MODEL | fields, more, above)
 
 
+def image(**fields: str | None) -> str:
+    """The same for a model that reads images."""
+    looks = {"input": "image(size: 8, channels: 3, patch: 4)", "embed": "patches()", "mask": "bidirectional", "head": "hidden"}
+    return _file("model m", _MODEL | {"vocab": None, "context": None, "position": None} | looks | fields, (), "")
+
+
 def family(*more: str, config: dict[str, str | None] | None = None, **fields: str | None) -> str:
     """The same for a family, whose sample config holds `config` over the usual settings."""
     sample = ", ".join(f"{name}: {value}" for name, value in (_SAMPLE | (config or {})).items() if value)

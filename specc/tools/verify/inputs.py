@@ -50,7 +50,9 @@ class Inputs:
 
 
 def proof_length(model: Model) -> int:
-    """Tokens: more than any window holds, and no more than the model has positions for."""
+    """Tokens: more than any window holds, and no more than the model has positions for. Of an image: those of its own size."""
+    if model.stack.dims.image is not None:
+        return model.stack.dims.context or 0
     reach = max((layer.mask.reach or 0 for layer in model.stack.layers), default=0)
     bounds = [getattr(i.component, "length", None) for i in model.stack.embedding.instances]
     return min([max(LENGTH, 2 * min(reach, 256)), *(b for b in (model.stack.dims.context, *bounds) if b)])
@@ -61,6 +63,9 @@ def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
     import numpy as np
 
     draw = np.random.default_rng(seed)
+    if image := model.stack.dims.image:
+        pixels = draw.standard_normal((BATCH, image.channels, *image.size)).astype(np.float32)
+        return Inputs({"pixel_values": pixels}, np.ones((BATCH, length), np.int64))
     wanted, given = model.inputs(), {}
     for part in model.stack.embedding.instances:
         for read in part.component.inputs():
