@@ -21,9 +21,9 @@ class Node(BaseModel):
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
 
 
-def training(default: Any) -> Any:
+def training(default: Any, **bounds: Any) -> Any:
     """A field that only training uses: it changes no inference number and no fingerprint."""
-    return Field(default=default, json_schema_extra={"role": "training"})
+    return Field(default=default, json_schema_extra={"role": "training"}, **bounds)
 
 
 def structural(default: Any = ...) -> Any:
@@ -148,6 +148,11 @@ class Component(Node):
     # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
     native: ClassVar[dict[str, str]] = {}
     kind: str
+
+    @property
+    def adds_loss(self) -> bool:
+        """Whether its module has a `loss`, to be added to that of what the model is trained for."""
+        return False
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:

@@ -124,6 +124,11 @@ def _trained_context(kind: str, settings: dict[str, Any], config: Record, call: 
     settings["original_max_position_embeddings"] = original
     if settings.get("factor") is None and isinstance(context, int) and isinstance(original, int) and original:
         settings["factor"] = context / original
+    amplitudes = [settings.pop(name) for name in ("short_mscale", "long_mscale") if settings.get(name) is not None]
+    if amplitudes and amplitudes != amplitudes[:1] * 2:
+        raise fail("CFG011", f"`short_mscale` and `long_mscale` of `{kind}` are not two equal numbers, and specc has one amplitude", call.span)
+    if amplitudes:
+        settings["attention_factor"] = amplitudes[0]
     if kind == "yarn":
         for name in ("beta_fast", "beta_slow", "mscale", "mscale_all_dim"):
             if not settings.get(name, 1):

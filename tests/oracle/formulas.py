@@ -9,7 +9,8 @@ What such a file offers, by axis (c is the component, w its weights, all numbers
   missing. length: one more than the largest position of the whole batch
 - scaling: `frequency(c, i, theta, width, length)`, the pace of the pair i, and `amplitude(c)` and `score_factor(c)`, each missing
   where it is 1
-- router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight
+- router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight; one that looks across tokens
+  `assign(c, w, x, top_k)`, x [B, T, C], the same for every token
 - mask: `visible(c, query, key, row)`, columns, and what tests.oracle.frame.Row says of the row
 - embed: `vector(c, w, frame, b, t, x)`, x the vector that comes in, None for a source; a source of an image model
   `tokens(c, w, pixels, image)` instead, all of an image's, pixels [channels, H, W]

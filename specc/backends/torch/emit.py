@@ -107,7 +107,7 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Fr
         functional=re.search(r"\bF\.", code) is not None,
         constants=[*page.constants.text(), *frame.constants()],
         aliases=aliases,
-        fields=[*head.fields, *["cache: Cache"] * frame.layers.cached],
+        fields=[*head.fields, *["cache: Cache"] * frame.layers.cached, *["aux_loss: Tensor  # what the routers add to the loss"] * bool(page.losses)],
         definitions=definitions,
         name=name,
     )

@@ -108,7 +108,8 @@ class Network:
             passed=", ".join(passed),
             final_norm=stack.final_norm is not None,
             head=head.lines,
-            results=", ".join([*head.names, *["kept"] * layers.cached]),
+            losses=" | ".join(self.page.losses),
+            results=", ".join([*head.names, *["kept"] * layers.cached, *["aux_loss"] * bool(self.page.losses)]),
             published=published,
         )
 

@@ -43,6 +43,7 @@ class Page:
     definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
+    losses: dict[str, None] = field(default_factory=dict)  # the classes that add to the training loss
     same: dict[str, str] = field(default_factory=dict)  # the text of a class, its name left out, and that name
 
     def declare(self, component: Component) -> None:
@@ -169,6 +170,8 @@ class View:
         text = made.macro("definition", *arguments)
         made.name = self._page.same.get(text.strip()) or self._page.part(self.macro("title").strip(), camel(self._prefix), text)
         self._page.define(self._components[0].axis, made.macro("definition", *arguments))
+        if any(component.adds_loss for component in self._components):
+            self._page.losses[made.name] = None
         given = {
             name: handed.get(name) or self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()
         }

@@ -55,10 +55,9 @@ class MixtureOfExperts(Component):
 
     def shrunk(self, plan) -> MixtureOfExperts:
         """As many groups of experts, each with fewer."""
-        groups, staying = self.router.groups or 1, self.router.top_groups or 1
-        size = min(self.experts // groups, max(4, 2 * -(-self.top_k // staying)))
         shared = None if self.shared is None else self.shared.shrunk(plan)
-        return self.replaced(experts=groups * size, expert=self.expert.shrunk(plan), shared=shared)
+        fewer = self.router.fewer(self.experts, self.top_k)
+        return self.replaced(experts=fewer, expert=self.expert.shrunk(plan), router=self.router.shrunk(plan), shared=shared)
 
     def flops(self, dims: Dims, context: float) -> int:
         total = 2 * self.experts * dims.dim + self.top_k * self.expert.flops(dims, context)
@@ -69,7 +68,7 @@ class MixtureOfExperts(Component):
     def lower(self, g, x, call=None):
         """x [N, C] -> [N, C]. Tokens are sorted by expert, and each expert sees its own rows only."""
         with g.scope("router"):
-            weights, chosen = self.router.lower(g, x, self.experts, self.top_k)
+            weights, chosen = self.router.lower(g, x, self.experts, self.top_k, call)
         some = g.op("Greater", g.op("Gather", g.op("Shape", x), g.integer(0)), g.integer(0))
         # the branch is always taken: ONNX Runtime 1.31 plans a graph's memory in quadratic time, and an If is a graph of its own
         out = g.either(some, lambda: self._routed(g, x, weights, chosen), lambda: g.op("Identity", x))
@@ -88,7 +87,7 @@ class MixtureOfExperts(Component):
         _, order = g.ops("TopK", flat, count, outputs=2, largest=0)
         rows = g.op("Gather", x, g.op("Div", order, g.integer(k)))  # [N * k, C], expert by expert
         each = g.op("Gather", g.reshape(weights, (-1, 1)), order)
-        if self.router.weight_on == "input":
+        if self.router.weighs_input:
             rows = g.op("Mul", rows, each)
         hits = g.op("Equal", g.reshape(flat, (-1, 1)), g.constant(list(range(self.experts)), "int64"))
         sizes = g.op("ReduceSum", g.op("Cast", hits, to="int64"), g.constant([0], "int64"), keepdims=0)  # [E]
@@ -98,7 +97,7 @@ class MixtureOfExperts(Component):
             with g.scope("experts", str(number)):
                 made.append(self.expert.lower(g, part))
         joined = g.op("Concat", *made, axis=0)
-        if self.router.weight_on == "output":
+        if not self.router.weighs_input:
             joined = g.op("Mul", joined, each)
         _, back = g.ops("TopK", order, count, outputs=2, largest=0)
         ours = g.reshape(g.op("Gather", joined, back), (-1, k, self._width(g)))

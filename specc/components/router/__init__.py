@@ -1,10 +1,11 @@
 """Which experts a token goes to, and with what weight.
 
-A router offers `lower(g, x, experts, top_k)`: x [N, C] -> weights [N, top_k] and the experts' numbers [N, top_k] (int64);
-`size(experts, dims)` gives its parameters; `weight_on` says whether the weight multiplies what an expert reads or makes.
+A router offers `lower(g, x, experts, top_k, call)`: x [N, C] -> weights [N, top_k] and the experts' numbers [N, top_k] (int64);
+`size(experts, dims)` gives its parameters; `specc.components.router.base.Router` what a router may say otherwise.
 """
 
 MEMBERS = {
     "sigmoid": "sigmoid:Sigmoid",
     "softmax": "softmax:Softmax",
+    "sparsemixer": "sparsemixer:SparseMixer",
 }

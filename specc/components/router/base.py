@@ -1,4 +1,4 @@
-"""What routers that keep the top k have in common: the linear map, groups, selection bias, normalisation, scale."""
+"""What routers have in common: how they are trained, and the linear map, groups, bias, normalisation of those that keep the top k."""
 
 from __future__ import annotations
 
@@ -7,20 +7,72 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from specc.ir.node import Component, Dims, Finding, Parameter, structural
+from specc.ir.node import Component, Dims, Finding, Parameter, structural, training
 
 
 class Router(Component):
+    """Says which experts see which tokens.
+
+    In training, jitter multiplies what the router reads (`jitter_at: layer`: what its experts read as well) by numbers drawn
+    from 1 - jitter to 1 + jitter (Fedus et al., 2021, https://arxiv.org/abs/2101.03961), and z_loss times the mean square of the
+    logits' log-sum-exp is added to the model's `aux_loss` (Zoph et al., 2022, https://arxiv.org/abs/2202.08906).
+    """
+
+    axis: ClassVar[str] = "router"
+    experts_choose: ClassVar[bool] = False  # whether experts choose tokens: then what comes back is [E, k], and tokens' numbers
+    by_sequence: ClassVar[bool] = False  # whether it reads x as [B, T, C], because tokens of a sequence compete
+    drops: ClassVar[bool] = False  # whether the number of experts itself may come back, for none
+    jitter: float = training(0.0, ge=0, lt=1)
+    jitter_at: Literal["router", "layer"] = training("router")
+    z_loss: float = training(0.0, ge=0)
+
+    @property
+    def weighs_input(self) -> bool:
+        """Whether the weight multiplies what an expert reads, not what it makes."""
+        return False
+
+    @property
+    def adds_loss(self) -> bool:
+        return self.z_loss > 0
+
+    def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
+        """What is wrong with it for this many experts."""
+        if self.jitter_at != "router" and not self.jitter:
+            yield Finding("jitter_at", "TYP005", "`jitter_at` is set, and there is no jitter")
+
+    def size(self, experts: int, dims: Dims) -> tuple[Parameter, ...]:
+        return (Parameter("weight", (experts, dims.dim)),)
+
+    def fewer(self, experts: int, top_k: int) -> int:
+        """How many experts show in a small model all that this many do."""
+        return min(experts, max(4, 2 * top_k))
+
+
+class Chosen(Router):
+    """A router by which tokens choose experts.
+
+    In training, load_balance times E * sum(f_i * p_i) is added to the model's `aux_loss`: f_i is how many of the E experts'
+    tokens chose expert i, over the number of tokens, p_i the mean of its probability (Fedus et al., 2021, equations 4 to 6).
+    """
+
+    load_balance: float = training(0.0, ge=0)
+
+    @property
+    def adds_loss(self) -> bool:
+        return self.load_balance > 0 or self.z_loss > 0
+
+
+class TopK(Chosen):
     """Logits = x W^T (+ bias); an activation turns them into scores, and the top k of the scores win.
 
     bias_correction adds a learned
     bias to the scores for the choice alone, not for the weights (DeepSeek-V3). With groups, experts stand in equal groups,
     only the best top_groups groups stay in the race, a group's score being its best expert's or the sum of its best two.
-    normalize divides the weights by their sum, plus `normalize_eps` and at least `normalize_min` (ERNIE 4.5); scale multiplies them. weight_on input: the weight
-    multiplies what the expert reads (Llama 4). A kind adds `score(g, logits)`: [N, n] -> scores [N, n].
+    normalize divides the weights by their sum, plus `normalize_eps` and at least `normalize_min` (ERNIE 4.5); scale
+    multiplies them. weight_on input: the weight multiplies what the expert reads (Llama 4). A kind adds
+    `score(g, logits)`: [N, n] -> scores [N, n].
     """
 
-    axis: ClassVar[str] = "router"
     weight_on: Literal["output", "input"] = structural("output")
     bias: bool = structural(False)
     bias_correction: bool = structural(False)
@@ -37,8 +89,12 @@ class Router(Component):
         """Whether the choice is made among the logits, and only the chosen ones are scored."""
         return False
 
+    @property
+    def weighs_input(self) -> bool:
+        return self.weight_on == "input"
+
     def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
-        """What is wrong with it for this many experts."""
+        yield from super().check_experts(experts, top_k)
         if (self.groups is None) != (self.top_groups is None):
             yield Finding("groups", "TYP005", "`groups` and `top_groups` only mean something together")
         elif self.groups is not None and (self.groups < 1 or experts % self.groups or not 1 <= self.top_groups <= self.groups):
@@ -54,14 +110,18 @@ class Router(Component):
                 yield Finding(name, "TYP005", f"`{name}` is set, and nothing is normalised")
 
     def size(self, experts: int, dims: Dims) -> tuple[Parameter, ...]:
-        found = [Parameter("weight", (experts, dims.dim))]
+        found = [*super().size(experts, dims)]
         if self.bias:
             found.append(Parameter("bias", (experts,), "zeros"))
         if self.bias_correction:
             found.append(Parameter("correction", (experts,), "zeros", "fixed"))
         return tuple(found)
 
-    def lower(self, g, x, experts: int, top_k: int):
+    def fewer(self, experts: int, top_k: int) -> int:
+        groups, staying = self.groups or 1, self.top_groups or 1
+        return groups * min(experts // groups, max(4, 2 * -(-top_k // staying)))
+
+    def lower(self, g, x, experts: int, top_k: int, call=None):
         logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]
         if self.top_k_first:
             logits, chosen = g.best(logits, top_k)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from specc.components.router.base import Router
+from specc.components.router.base import TopK
 
 
-class Sigmoid(Router):
+class Sigmoid(TopK):
     """Each expert is scored on its own."""
 
     kind: Literal["sigmoid"] = "sigmoid"

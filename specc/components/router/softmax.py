@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from specc.components.router.base import Router
+from specc.components.router.base import TopK
 from specc.ir.node import Finding, structural
 
 
-class Softmax(Router):
+class Softmax(TopK):
     """Scores are the softmax over all experts (softmax_first), or over the chosen ones alone (top_k_first: Mixtral, gpt-oss)."""
 
     kind: Literal["softmax"] = "softmax"

@@ -45,11 +45,25 @@ PROBES = {
 }
 
 
-def token(c, w, x):
+def sequence(c, w, x, frame):
+    batch, length, _ = x.shape
+    routes = _routes(c, w.under("router"), x)
+    return np.array([[_token(c, w, x[b, t], routes[b][t]) for t in range(length)] for b in range(batch)])
+
+
+def _routes(c, w, x) -> list[list[list[tuple[int, float]]]]:
+    """For every token its experts, each with its weight."""
+    router = formula(c.router)
+    if hasattr(router, "assign"):
+        return router.assign(c.router, w, x, c.top_k)
+    return [[router.choose(c.router, w, token, c.top_k) for token in row] for row in x]
+
+
+def _token(c, w, x, route):
     y = np.zeros_like(x)
-    for expert, weight in formula(c.router).choose(c.router, w.under("router"), x, c.top_k):
+    for expert, weight in route:
         place = w.under("experts").under(str(expert))
-        if c.router.weight_on == "input":
+        if getattr(c.router, "weight_on", "output") == "input":
             y = y + formula(c.expert).token(c.expert, place, weight * x)
         else:
             y = y + weight * formula(c.expert).token(c.expert, place, x)
