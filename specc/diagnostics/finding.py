@@ -89,11 +89,18 @@ def fail(code: str, message: str, span: Span | None = None, help: str | None = N
     return SpecError([Diagnostic(code, message, span, help, "error", notes)])
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A suggestion for a misspelt name, or the list of what is known where nothing is close."""
+def closest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """The known name that a misspelt one is most like; `alike` is the share of letters that they must have in common."""
     from difflib import get_close_matches  # read only where something is wrong
 
+    known = list(known)
+    close = get_close_matches(name, known, n=1, cutoff=alike) if len(name) <= 100 and len(known) <= 2000 else []
+    return close[0] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A suggestion for a misspelt name, or the list of what is known where nothing is close."""
     known = sorted(known)
-    if len(name) <= 100 and len(known) <= 2000 and (close := get_close_matches(name, known, n=1, cutoff=0.6)):
-        return f"did you mean `{close[0]}`?"
+    if (close := closest(name, known)) is not None:
+        return f"did you mean `{close}`?"
     return f"known here: {', '.join(known)}" if 0 < len(known) <= 24 else None

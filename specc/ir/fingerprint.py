@@ -21,7 +21,7 @@ def fingerprint(model: Model) -> str:
     """sha256 of the stacks and heads in a canonical form.
 
     Left out: names (of the model, of blocks and their local values), docs, labels of layers, weights maps, what only
-    training uses, and fields at their declared default, so that a field that a release adds with a neutral default keeps
+    training or the runtime uses, and fields at their declared default, so that a field that a release adds with a neutral default keeps
     the fingerprint of every older text.
     """
     content = {"version": VERSION, "stacks": [_stack(s) for s in model.stacks], "heads": [_instance(h) for h in model.heads]}
@@ -71,10 +71,10 @@ def _instance(instance: Instance) -> dict[str, Any]:
 
 
 def _fields(node: BaseModel) -> dict[str, Any]:
-    """A node without what only training uses and without what is as declared."""
+    """A node without what only training or the runtime uses and without what is as declared."""
     found = {"axis": node.axis, "kind": node.kind} if isinstance(node, Component) else {}
     for name, value in node:
-        if isinstance(node, Component) and (name == "kind" or type(node).role(name) == "training"):
+        if isinstance(node, Component) and (name == "kind" or type(node).role(name) != "architecture"):
             continue
         default = type(node).model_fields[name].default
         if default is PydanticUndefined or _value(value) != _value(default):

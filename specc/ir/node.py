@@ -26,6 +26,11 @@ def training(default: Any, **bounds: Any) -> Any:
     return Field(default=default, json_schema_extra={"role": "training"}, **bounds)
 
 
+def runtime(default: Any) -> Any:
+    """A field that changes no number in exact arithmetic: how much is kept, or what rounding does. It changes no fingerprint."""
+    return Field(default=default, json_schema_extra={"role": "runtime", "structural": True})
+
+
 def structural(default: Any = ...) -> Any:
     """A field that decides which parameters or lines exist: in generated code it is never an argument."""
     return Field(default=default, json_schema_extra={"structural": True})

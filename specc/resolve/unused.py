@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specc.diagnostics.finding import did_you_mean
+from specc.diagnostics.finding import closest
 from specc.resolve.parts import KNOWN, Parts
 from specc.resolve.reach import mentions
 from specc.syntax import tree
+
+MISSPELT = 0.75  # how like a field's name another one is that is taken for it: `nrom` is, `note` is not
 
 
 def check_unused(parts: Parts) -> None:
@@ -25,9 +27,9 @@ def check_unused(parts: Parts) -> None:
             if "." in name and name not in used and not failed:
                 parts.report.error("LNT002", f"{label} is set, and no block calls it", statement.path.span)
         elif name not in used:
-            hint = did_you_mean(name, KNOWN)
-            if hint and hint.startswith("did you") and len(name) > 2:
-                parts.report.error("NAM013", f"a model has no field {label}", statement.path.span, hint)
+            meant = closest(name, KNOWN, MISSPELT)
+            if meant and len(name) > 2:
+                parts.report.error("NAM013", f"a model has no field {label}", statement.path.span, f"did you mean `{meant}`?")
             elif not failed:
                 parts.report.warn("LNT001", f"{label} is bound and never used", statement.path.span)
 

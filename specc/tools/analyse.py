@@ -10,6 +10,7 @@ from functools import cached_property
 from specc.components.mask.base import Mask
 from specc.ir.model import Instance, Layer, Model, Stack
 from specc.ir.node import Component, Dims, Parameter
+from specc.ir.wiring import calls
 
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
 TOKENS_PER_PARAMETER = 20  # compute-optimal training (Hoffmann et al., 2022, https://arxiv.org/abs/2203.15556)
@@ -83,7 +84,7 @@ class Costs:
         for stack in self.model.stacks:
             found += [(i.component, i.dims(stack.dims), 1, None) for i in stack.embedding.instances]
             for layer, times in _alike(stack):
-                found += [(i.component, i.dims(stack.dims), times, layer.mask) for i in layer.instances]
+                found += [(i.component, i.dims(stack.dims), times, layer.mask) for i in _called(layer)]
         dims = self.model.stack.dims
         return found + [(h.component, h.dims(dims), 1, None) for h in self.model.heads]
 
@@ -110,7 +111,7 @@ class Costs:
         values = 0
         for layer, times in _alike(stack):
             held = min(tokens, layer.mask.reach or tokens) if reachable else tokens
-            for part in layer.instances:
+            for part in _called(layer):
                 for state in part.component.state(part.dims(stack.dims)):
                     count = times
                     for extent in state.shape:
@@ -136,3 +137,10 @@ def _alike(stack: Stack) -> Iterator[tuple[Layer, int]]:
     times = Counter(id(layer) for layer in stack.layers)
     for layer in {id(layer): layer for layer in stack.layers}.values():
         yield layer, times[id(layer)]
+
+
+def _called(layer: Layer) -> Iterator[Instance]:
+    """The sublayers of a layer, each as often as its block calls it."""
+    for assign in layer.block.body:
+        for call in calls(assign.value):
+            yield layer.instance(call.instance)

@@ -182,3 +182,17 @@ def test_positions_that_begin_again_with_each_document(tmp_path: Path):
     for got in (torch._call(anew, mask).logits.numpy(), onnx._call(anew, mask, {})[0]["logits"]):
         assert distance(got[:, 5:], alone) <= TOLERANCE["float32"]
     assert distance(torch.run(Inputs(inputs, mask, shapes))["logits"][:, 5:], alone) > 1e-2
+
+
+def test_a_prefix_in_two_calls_is_an_error_when_it_runs(tmp_path: Path) -> None:
+    """An earlier call's tokens have been computed without the rest of it; nothing can make up for that."""
+    model = _model("prefix")
+    numbers = drawn(model)
+    save(model, numbers, tmp_path)
+    mask = np.array([[1] * 6, [0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1]])  # the last row begins with the second call
+    given = {"input_ids": np.arange(18).reshape(3, 6), "prefix_length": np.array([4, 2, 1])}
+    inputs = Inputs(given, mask, {"prefix_length": ("B",)})
+    for by in (ByTorch(model, numbers, tmp_path), ByOnnx(model, tmp_path)):
+        assert distance(by.steps(inputs, [4, 2])["logits"][mask == 1], by.run(inputs)["logits"][mask == 1]) <= TOLERANCE["float32"]
+        with pytest.raises(Exception, match="whole prefix belongs into the first call"):
+            by.steps(inputs, [3, 3])

@@ -45,7 +45,6 @@ class Spec:
     depth: int = 0
     table_width: int = 0  # of the token table
     turned: int = 0  # channels of a head that the first kind of layer's position scheme sees
-    heads: int = 0  # and how many heads
     attends: bool = True  # whether a block calls attention, so that something reads the mask
 
     # ---- decisions: the first choice of each is the simplest, which shrinking leads to
@@ -110,13 +109,12 @@ class Spec:
     def scale(self, width: str) -> str | None:
         return self.maybe(f"{width} ** -0.5", f"0.7 * {width} ** -0.5", f"{width} ** -0.5 / (layer.index + 1)", 0.2)
 
-    def attention(self, turned: int, heads: int | None = None) -> str:
-        """heads: as many as another attention of the same layer has, whose position scheme it shares."""
+    def attention(self, turned: int) -> str:
         if self.one(False, False, False, True) and turned % 2 == 0:
             nope = self.one(4, 3, 6)
             return call(
                 "mla",
-                heads=self._counted(heads or self.one(2, 1, 3)),
+                heads=self.one(2, 1, 3),
                 q_rank=self.maybe(6, 9),
                 kv_rank=self.one(6, 5),
                 nope_dim=nope,
@@ -127,8 +125,7 @@ class Spec:
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
         kv = self.one(1, 2, 3)
-        heads = self._counted(heads or kv * self.one(1, 2, 3))
-        kv = kv if heads % kv == 0 else heads
+        heads = kv * self.one(1, 2, 3)
         qk_norm = self.norm(1e-3) if self.flag() else None
         return call(
             "attention",
@@ -143,10 +140,6 @@ class Spec:
             qk_norm_over=self.maybe("head", "each_head", "width") if qk_norm else None,
             sinks=self.maybe(True, False),
         )
-
-    def _counted(self, heads: int) -> int:
-        self.heads = self.heads or heads
-        return heads
 
     def network(self) -> str:
         hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS), self.maybe(True, False)
@@ -328,8 +321,10 @@ class Spec:
 
     def labelled(self, labels: list[str]) -> None:
         """A field for one instance alone."""
-        if "attention.second(" in self.blocks["own"]:
-            self.fields["attention.second"] = self.attention(self.turned, self.heads)
+        position = self.fields["position"]
+        if "attention.second(" in self.blocks["own"] and "alibi" not in position:  # its slopes want as many heads
+            plain = position == "none" or position == "rope"  # else a scheme was drawn for heads of this width
+            self.fields["attention.second"] = self.attention(self.one(self.turned, 4, 6) if plain else self.turned)
         if "ffn.second(" in self.blocks["own"]:
             self.fields["ffn.second"] = self.network()
         if labels:

@@ -13,8 +13,11 @@ FEED = Feed(seed=1, length=9, padding=3, hole=5, pieces=(4, 1, 4))
 MOE = "moe(experts: {}, top_k: 2, expert: mlp(hidden: 6, activation: relu), router: {})"
 
 
-def block(*lines: str) -> str:
-    return f"block own(x) {{ {'  '.join(lines)} }}\n" + spec(block="own", final_norm="norm")
+OTHER_WIDTH = {"attention.two": "attention(heads: 3, head_dim: 8)"}
+
+
+def block(*lines: str, **fields: str) -> str:
+    return f"block own(x) {{ {'  '.join(lines)} }}\n" + spec(block="own", final_norm="norm", **fields)
 
 
 PARTED = {
@@ -23,6 +26,10 @@ PARTED = {
     "one attention called twice": block("x = x + attention(norm.a(x))", "x = x + attention(norm.b(x))"),
     "two attentions here, one there": "block twice(x) { x = x + attention.one(norm.a(x))  x = x + attention.two(norm.b(x)) }\n"
     + spec("layer p { block = twice }  layer q { block = pre_norm }  layers = repeat [p, q]", block=None, final_norm="norm"),
+    # the second attention of a layer was given the first one's angles
+    "two head widths under rope": block("x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))", **OTHER_WIDTH),
+    "two head widths under rope in some layers": "block twice(x) { x = x + attention.one(norm.a(x))  x = x + attention.two(norm.b(x)) }\n"
+    + spec("layer p { position = none }  layer q { }  layers = repeat [p, q]", block="twice", final_norm="norm", **OTHER_WIDTH),
     # a router's class named numbers that only the class around it was given
     "mixtures of several sizes": spec(
         f"layer p {{ ffn = {MOE.format(3, 'sigmoid')} }}  layer q {{ ffn = {MOE.format(5, 'sigmoid')} }}  layers = repeat [p, q]", ffn=None
@@ -45,6 +52,7 @@ REFUSED = {
     # each was taken, and ended in a division by zero or in an index out of range
     "the best two of a group of one": (spec(ffn=MOE.format(4, "softmax(groups: 4, top_groups: 2, group_score: top_2_sum)")), "SHP008"),
     "dynamic scaling of a single pair": (spec(position="rope(partial: 2, scaling: dynamic(factor: 2, original: 8))"), "SHP002"),
+    "a yarn over one pace": (spec(position="rope(theta: 1, scaling: yarn(factor: 2, original: 8))"), "VAL001"),
     "two frequencies to space out of one": (spec(embed="tokens() + project(sinusoidal_position(width: 2, inclusive: true))"), "SHP002"),
 }
 

@@ -14,6 +14,7 @@ from specc.diagnostics import SpecError
 from specc.faces.cli import main
 from specc.tools.importer.run import import_model
 from tests.cases.values import count, imported, kept, refusal
+from tests.importer.configs import FAMILIES
 
 SAMPLES = json.loads((Path(__file__).parent / "published.json").read_text())
 
@@ -58,6 +59,13 @@ def test_what_is_no_config(text: str, code: str, tmp_path: Path, capsys: pytest.
     assert err.count("error ") == 1
     assert f"error {code}: " in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_empty_config(family: str) -> None:
+    ((code, message),) = refusal({"model_type": family})
+    assert code == "CFG015"
+    assert message.startswith("the config states no `")
 
 
 @pytest.mark.parametrize(

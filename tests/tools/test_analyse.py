@@ -13,6 +13,7 @@ from specc.faces.loading import one_model
 from specc.resources import SPECS
 from specc.tools.analyse import Costs
 from specc.tools.shrink import miniature
+from tests.components.probe import spec
 from tests.harness import model_of
 
 # exact counts of the published checkpoints, a tied tensor once
@@ -125,3 +126,17 @@ def test_the_command(capsys: pytest.CaptureFixture[str]):
     assert main(["stats", spec, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["parameters"]["total"] == 7_241_732_096 and found["cache_bytes"]["per token"]["bf16"] == 131_072
+
+
+def test_what_a_block_calls_twice_works_and_keeps_twice():
+    """Its weights are one; each call has a cache of its own."""
+
+    def costs(first: str, second: str) -> Costs:
+        block = f"block twice(x) {{ final_norm = norm  x = x + {first}(norm.a(x))  x = x + {second}(norm.b(x)) }}\n"
+        return Costs(model_of(block + spec(block="twice")))
+
+    one, two = costs("attention", "attention"), costs("attention.a", "attention.b")
+    assert one.kv_cache(100) == two.kv_cache(100) == 2 * 2 * 2 * 2 * 6 * 100 * 2
+    assert one.flops(100) == two.flops(100)
+    assert one.forward(10) == two.forward(10)
+    assert one.parameters == two.parameters - 2 * 16 * 6 * (4 + 2) * 2

@@ -93,7 +93,7 @@ class Blocks:
         drop = f"F.dropout({{}}, {self.dropout}, self.training)" if axis in BRANCHES and self.dropout else "{}"
         if axis not in MIXES:
             return Called(drop.format(f"self.{part.key}({', '.join(inputs)})"))
-        passed, name, present = list(layers.parameters), MIXES[axis], "present"
+        passed, name, present = layers.passed(n, part), MIXES[axis], "present"
         if layers.cached and not layers.one_state:
             k = next(k for k, other in enumerate(layers.state_calls[n]) if other is call)
             name, present = f"{name}_{k}", f"present_{k}"

@@ -96,7 +96,7 @@ class Classes:
         if rotate and not all(layers.tables):
             rotate = ["if rope is not None:", *(f"    {line}" for line in rotate)]
         return Surroundings(
-            signature=layers.signature("x", past="Pair | None"),
+            signature=layers.signature("x", **layers.single),
             returns="tuple[Tensor, Pair]" if layers.cached else "Tensor",
             rotate=rotate,
             cached=layers.cached,

@@ -60,11 +60,11 @@ class Layers:
 
     @cached_property
     def schemes(self) -> dict[Hashable, Group]:
-        """The position schemes of attention; a place is a distinct layer's number, beside it stands the attention."""
+        """The position schemes of attention; a place is (number of the distinct layer, path), beside it stands the attention."""
         return gather(
-            (structure(layer.position), n, layer.position, self.mixing(layer)[0].component)
+            (structure(layer.position), (n, part.path), layer.position, part.component)
             for n, layer in enumerate(self.distinct)
-            if self.mixing(layer)
+            for part in self.mixing(layer)
         )
 
     def define_schemes(self) -> None:
@@ -76,7 +76,7 @@ class Layers:
             several = len({text for text in texts.values() if text}) > 1
             named: dict[str, str] = {}
             for key, group in self.schemes.items():
-                label = self.distinct[group.places[0]].label
+                label = self.distinct[group.places[0][0]].label
                 suffix = named.setdefault(texts[key], f"_{label}" if several and texts[key] else "")
                 self.suffixes[part, key] = suffix
                 self.page.define("position", self._function(part, group, suffix))
@@ -92,23 +92,44 @@ class Layers:
         return group.view(self.page, self.stack.dims).macro("title").strip() + camel(suffix) if part == "module" else suffix
 
     def _scheme(self, part: str, *arguments: str) -> list[str]:
-        """For each distinct layer what its scheme prints, at its own place, for tables, rotate, bias or score."""
+        """For each distinct layer what its scheme prints, at its first attention, for rotate, bias or score."""
         return [self._at(part, n).macro(part, *arguments).strip() if self.mixing(layer) else "" for n, layer in enumerate(self.distinct)]
 
     def _at(self, part: str, n: int) -> View:
-        return self._view("module" if part == "score" else part, n, self.distinct[n])
+        return self._view("module" if part == "score" else part, n, self.mixing(self.distinct[n])[0])
 
-    def _view(self, part: str, n: int, layer: Layer) -> View:
-        key = structure(layer.position)
-        at = self.schemes[key].places.index(n)
+    def _view(self, part: str, n: int, attention: Instance) -> View:
+        position = self.distinct[n].position
+        key = structure(position)
+        at = self.schemes[key].places.index((n, attention.path))
         owner = Owner(arguments={name: (values[at],) for name, values in self.given[part, key].arguments.items()})
-        beside = (self.mixing(layer)[0].component,)
         name = self._named(part, self.schemes[key], self.suffixes[part, key])
-        return View(self.page, (layer.position,), owner, self.stack.dims, name=name, beside=beside)
+        return View(self.page, (position,), owner, self.stack.dims, name=name, beside=(attention.component,))
+
+    @cached_property
+    def _each_tables(self) -> list[list[str]]:
+        """For each distinct layer the tables of each of its attentions."""
+        return [[self._view("tables", n, at).macro("tables").strip() for at in self.mixing(layer)] for n, layer in enumerate(self.distinct)]
+
+    @cached_property
+    def several_tables(self) -> bool:
+        """Whether the attentions of some layer, by their widths, need tables of their own."""
+        return any(len(set(texts)) > 1 for texts in self._each_tables)
 
     @cached_property
     def tables(self) -> list[str]:
-        return self._scheme("tables")
+        """For each distinct layer its tables, empty where it has none; a tuple of them where attentions have their own."""
+        if not self.several_tables:
+            return [next(iter(texts), "") for texts in self._each_tables]
+        return [f"({', '.join(texts)}{',' * (len(texts) == 1)})" if any(texts) else "" for texts in self._each_tables]
+
+    def passed(self, n: int, attention: Instance) -> list[str]:
+        """What an attention of a layer is called with after x."""
+        own = {name: name for name in self.parameters}
+        if self.several_tables:
+            at = self.mixing(self.distinct[n]).index(attention)
+            own["rope"] = f"rope[{at}]" if all(self.tables) else f"rope[{at}] if rope else None"
+        return list(own.values())
 
     @cached_property
     def rotations(self) -> list[str]:
@@ -198,12 +219,18 @@ class Layers:
         """What a layer is called with after x, each with its type."""
         found = {}
         if any(self.tables):
-            found["rope"] = "Pair" if all(self.tables) else "Pair | None"
+            pair = "tuple[Pair, ...]" if self.several_tables else "Pair"
+            found["rope"] = pair if all(self.tables) else f"{pair} | None"
         if self.masked:
             found["mask"] = self.mask_type
         if self.cached:
             found["past"] = "Pair | None" if self.one_state else "tuple[Pair, ...] | None"
         return found
+
+    @property
+    def single(self) -> dict[str, str]:
+        """The types of those arguments of which an attention is given one, and its layer perhaps several."""
+        return {"rope": "Pair" if all(self.tables) else "Pair | None", "past": "Pair | None"}
 
     def signature(self, x: str, **instead: str) -> str:
         """The arguments of a `forward`."""

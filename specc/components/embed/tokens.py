@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 from specc.components.embed.base import Part
-from specc.ir.node import Dims, Finding, Input, Parameter
+from specc.ir.node import Dims, Finding, Input, Parameter, runtime
 
 
 class Tokens(Part):
-    """The row of the table that the token id names, times `scale`."""
+    """The row of the table that the token id names, times `scale`.
+
+    round_scale: in a type of 16 bits the scale is rounded to that type first (Gemma), else only the product is.
+    """
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "vocab", "width"), "Gather")
     of_images: ClassVar[bool | None] = False
     kind: Literal["tokens"] = "tokens"
     vocab: int
     scale: float = 1.0
+    round_scale: bool = runtime(False)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
@@ -34,6 +38,8 @@ class Tokens(Part):
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.scale == 0:
             yield Finding("scale", "VAL004", "a scale of 0 makes every embedding zero")
+        if self.scale == 1 and self.round_scale:
+            yield Finding("round_scale", "TYP005", "`round_scale` is set, and there is no `scale` to be rounded")
 
     def inputs(self) -> tuple[Input, ...]:
         return (Input("input_ids", ("B", "T")),)
@@ -47,4 +53,9 @@ class Tokens(Part):
     def lower(self, g, call, x=None):
         """-> [N, width]"""
         rows = g.op("Gather", g.parameter("weight"), call.frame.token_ids())
-        return rows if self.scale == 1 else g.op("Mul", rows, g.number(self.scale))
+        if self.scale == 1:
+            return rows
+        if self.round_scale or g.compute == "float32":
+            return g.op("Mul", rows, g.number(self.scale))
+        wide = g.op("Mul", g.op("Cast", rows, to="float32"), g.constant(self.scale, "float32"))
+        return g.cast(wide)

@@ -13,7 +13,8 @@ LENGTH = Input("prefix_length", ("B",), values="beginning", about="how many of a
 class Prefix(Mask):
     """A query sees itself, every earlier key, and all of the first `prefix_length` tokens of its row, padding not counted.
 
-    With a cache, the whole prefix belongs into the first call: what an earlier call has left out can no longer be seen.
+    With a cache, the whole prefix belongs into the first call: what an earlier call has left out can no longer be seen. A call
+    that brings more of it is an error when it runs.
     """
 
     kind: Literal["prefix"] = "prefix"
@@ -24,4 +25,12 @@ class Prefix(Mask):
 
     def visible(self, g, query, key, frame):
         end = g.op("Add", frame.padding, g.reshape(frame.wanted(LENGTH), (-1, 1, 1, 1)))
+        end = g.op("Add", end, self._zero(g, end, frame))
         return g.op("Or", g.op("LessOrEqual", key, query), g.op("Less", key, end))
+
+    def _zero(self, g, end, frame):
+        """[B, 1, 1, 1]: 0, or an error where the cache holds a part of some row's prefix: the graph has no other word for it than an index out of range."""
+        past = g.op("Sub", frame.total, frame.new)
+        parted = g.op("And", g.op("Less", frame.padding, past), g.op("Less", past, end))  # [B, 1, 1, 1]
+        with g.scope("the whole prefix belongs into the first call"):
+            return g.op("Gather", g.constant([0], "int64"), g.op("Cast", parted, to="int64"))

@@ -10,7 +10,7 @@ from pydantic import Field
 from specc.components.position.base import Position
 from specc.components.registry import slot
 from specc.components.scaling.base import inverse
-from specc.ir.node import Finding, structural
+from specc.ir.node import Dims, Finding, structural
 
 
 class Rope(Position):
@@ -40,6 +40,10 @@ class Rope(Position):
         width = self.width(beside.head_dim)
         of_scaling = () if self.scaling is None else self.scaling.inert_at(self.theta, width)
         return (*(("theta", "layout") if width == 2 else ()), *(f"scaling.{name}" for name in of_scaling))
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        if self.scaling is not None:
+            yield from self.scaling.check_base(self.theta)
 
     def check_heads(self, heads: int, head_dim: int) -> Iterator[Finding]:
         width = self.width(head_dim)

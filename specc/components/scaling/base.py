@@ -44,6 +44,10 @@ class Scaling(Component):
         """What is wrong with it for this many turned channels."""
         return iter(())
 
+    def check_base(self, theta: float) -> Iterator[Finding]:
+        """What is wrong with it for this base."""
+        return iter(())
+
     def shrunk(self, plan) -> Self:
         """Its context is shorter than a proof's sequence, as a window is: else nothing of it would be seen."""
         original = getattr(self, "original", None)

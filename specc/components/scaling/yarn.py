@@ -61,6 +61,10 @@ class Yarn(Scaling):
         low, high = max(low, 0), min(high, width - 1)
         return low, high + 0.001 if low == high else high
 
+    def check_base(self, theta: float) -> Iterator[Finding]:
+        if theta == 1:
+            yield Finding("theta", "VAL001", "under yarn `theta` must not be 1: all channels would turn alike, and none would be the slow ones")
+
     def inert_at(self, theta: float, width: int) -> tuple[str, ...]:
         """Few channels may all lie on the same side of the ramp, however its ends are rounded."""
         other = self.replaced(truncate=not self.truncate)

@@ -71,4 +71,5 @@ def codes() -> list[Code]:
             family(config={"architectures": '["LlamaForCausalLM", "LlamaModel"]'}, head=_HEAD),
             family(config={"architectures": '["LlamaForCausalLM"]'}, head=_HEAD),
         ),
+        Code("CFG015", "a config without fields that decide the model", "The family has no default for these fields, as the published loader has none."),
     ]

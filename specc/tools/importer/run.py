@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specc.diagnostics.finding import Diagnostic, Report, fail
+from specc.diagnostics.finding import Diagnostic, Report, SpecError, fail
 from specc.resolve.model import Resolved, resolve
 from specc.resolve.program import load_source
 from specc.resolve.values import Record
@@ -20,6 +20,7 @@ from specc.tools.importer.concrete import concrete_file
 from specc.tools.importer.config import model_type, read_config
 from specc.tools.importer.families import family_of, fields_read_by_any
 from specc.tools.importer.fields import ALWAYS_NAMED, MEANINGLESS, NEUTRAL, TRAINING
+from specc.tools.importer.missing import missing_fields
 from specc.weights.checkpoint import open_checkpoint
 
 RESERVED = frozenset({"config", "false", "match", "none", "repeat", "require", "then", "true"})  # of the language; Python's own come on top
@@ -41,7 +42,13 @@ def import_model(path: Path, name: str | None = None, allow: frozenset[str] = fr
     program, family = family_of(kind)
     report, config = Report(), Record(values)
     tensors = _tensors(path)
-    resolved = resolve(family, program, report, config, tensors)
+    try:
+        resolved = resolve(family, program, report, config, tensors)
+    except SpecError:
+        if missing := missing_fields(config, family, program):
+            names = ", ".join(f"`{name}`" for name in missing)
+            raise fail("CFG015", f"the config states no {names}; a model of type `{kind}` is not described without") from None
+        raise
     allowed = _unread(config, resolved, allow, kind, report)
     report.raise_errors()
     name = name or _identifier(path.stem if path.is_file() else path.resolve().name, kind)

@@ -64,6 +64,7 @@ SPECS = {
     "moe_sigmoid": spec(ffn=_ROUTED + "sigmoid(normalize: true))"),
     "sinks": spec(attention="attention(heads: 4, kv_heads: 2, head_dim: 6, sinks: true)", mask="sliding(5)"),
     "capped": spec(attention="attention(heads: 4, head_dim: 6, softcap: 3, qk_norm: rms(eps: 1e-5))", head="lm(tied: true, softcap: 5)"),
+    "scaled": spec(embed="tokens(scale: 3.3)"),
     "tied": spec(embed="tokens() + learned_position()", position="none", norm="layer(eps: 1e-5)", head="lm(tied: true)"),
     "sandwich": spec(block="sandwich_norm", norm="rms(eps: 1e-6, offset: 1)", embed="4 * tokens()"),
     "parallel": spec(block="parallel", attention="attention(heads: 4, head_dim: 4, clip: 2)"),

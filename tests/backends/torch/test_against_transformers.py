@@ -99,3 +99,17 @@ def test_bfloat16_is_as_near_to_full_precision_as_in_transformers(family: str):
     with torch.no_grad():
         want = exact(ids).logits
         assert relative(made(ids).logits.float(), want) <= 1.5 * relative(theirs(ids).logits.float(), want)
+
+
+def test_gemma_rounds_its_embedding_scale_first():
+    """sqrt(48) is 6.9282, and 6.9375 in bfloat16: what comes out of the embedding is equal bit for bit."""
+    theirs = reference("gemma2", torch.bfloat16)
+    spec = GEMMA2.replace("sqrt(dim)", "sqrt(dim), round_scale: true")
+    made, ids = python(emit(model(spec, "gemma2"))).Model(), torch.randint(0, 97, (2, 11))
+    made.to(torch.bfloat16).embed_tokens.weight.data = theirs.state_dict()["model.embed_tokens.weight"]
+    seen = []
+    made.layers[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with torch.no_grad():
+        made(ids)
+        assert torch.equal(seen[0], theirs.model.embed_tokens(ids))
+        assert not torch.equal(seen[0], 48**0.5 * made.embed_tokens(ids))
