@@ -46,7 +46,7 @@ def _stack(stack: Stack) -> dict[str, Any]:
         "kinds": list(by_content),
         "order": [by_object[id(layer)] for layer in stack.layers],
         "final_norm": _value(stack.final_norm),
-    }
+    } | ({"sets": list(stack.sets)} if stack.sets else {})
 
 
 def _layer(layer: Layer) -> dict[str, Any]:

@@ -84,12 +84,16 @@ class Embedding(Node):
 
 
 class Stack(Node):
-    """A tower of layers. `name` is empty where the model has only one."""
+    """A tower of layers. `name` is empty where the model has only one.
+
+    sets: for each layer the number of its set of weights, where layers share some; else empty, and each has its own.
+    """
 
     name: Literal["", "encoder", "decoder"] = ""
     dims: Dims
     embedding: Embedding
     layers: tuple[Layer, ...]
+    sets: tuple[int, ...] = ()
     final_norm: slot("norm", optional=True)
 
     @property
@@ -101,6 +105,18 @@ class Stack(Node):
     def causal(self) -> bool:
         """Whether no token sees a later one, so that keys and values can be kept."""
         return all(layer.mask.causal for layer in self.layers)
+
+    @cached_property
+    def stored(self) -> tuple[Layer, ...]:
+        """The layers, those that share a set of weights once: as the state dict counts them."""
+        if not self.sets:
+            return self.layers
+        first = dict(zip(reversed(self.sets), reversed(self.layers), strict=True))
+        return tuple(first[n] for n in range(len(first)))
+
+    def set_of(self, number: int) -> int:
+        """Which of them a layer is."""
+        return self.sets[number] if self.sets else number
 
     @cached_property
     def schemes(self) -> dict[tuple[Component, int], str]:
@@ -162,7 +178,7 @@ class Model(Node):
                 yield prefix + part.key, part.parameters(stack.dims)
             for key, parameters in stack.shared().items():
                 yield prefix + key, parameters
-            for number, layer in enumerate(stack.layers):
+            for number, layer in enumerate(stack.stored):
                 for key, parameters in layer.parameters(stack.dims).items():
                     yield f"{prefix}layers.{number}.{key}", parameters
             if stack.final_norm is not None:

@@ -76,10 +76,13 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[tree.Call, Scope, Evaluate],
 
 
 def _same(call: tree.Call, scope: Scope, evaluate: Evaluate) -> LayerRef:
-    (value,) = _values(call, scope, evaluate, 1, 1)
+    value, *number = _values(call, scope, evaluate, 1, 2)
     if not isinstance(value, LayerRef):
         raise fail("TYP011", f"`same` takes a layer, and this is {describe(value)}", call.span)
-    return LayerRef(value.label, shared=True)
+    which = number[0] if number else 0
+    if isinstance(which, bool) or not isinstance(which, int) or which < 0:
+        raise fail("TYP004", f"`same` counts sets of weights from 0, and this is {describe(which)}", call.span)
+    return LayerRef(value.label, which)
 
 
 def _record(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Record:

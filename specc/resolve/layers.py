@@ -10,11 +10,11 @@ from specc.ir.model import Instance, Layer
 from specc.ir.node import Component
 from specc.ir.wiring import Block, Ref, Wire
 from specc.resolve.components import build
-from specc.resolve.layout import layout
+from specc.resolve.layout import layout, sets
 from specc.resolve.parts import SIZES, TRAINING, Parts
 from specc.resolve.reach import INDEX, Reach, mentions
 from specc.resolve.scope import Scope
-from specc.resolve.values import Symbol
+from specc.resolve.values import LayerRef, Symbol
 from specc.resolve.wiring import Wirer
 from specc.resolve.work import LAYER
 from specc.source import Span
@@ -33,15 +33,18 @@ class Layers:
     instances: dict[tuple[str, int], Instance] = field(default_factory=dict)
     wired: dict[int, tuple[list[tuple[str, Span]], frozenset[str], Block]] = field(default_factory=dict)
 
-    def read(self) -> tuple[Layer, ...]:
-        """Every layer, in order. What is wrong with one kind is reported, and the next kind is looked at too."""
+    def read(self) -> tuple[tuple[Layer, ...], tuple[int, ...]]:
+        """Every layer, in order, and the sets of their weights (Stack.sets).
+
+        What is wrong with one kind is reported, and the next kind is looked at too.
+        """
         self.reach = Reach(self.parts.body.fields)
-        labels = self.parts.attempt(self._labels) or [*self.parts.body.layers] or ["layer"]
+        stated = self.parts.attempt(self._stated) or [LayerRef(label) for label in self.parts.body.layers or ("layer",)]
         sections: dict[str, tuple[dict[str, tree.Field], frozenset[str]]] = {}
         kinds: dict[str, Layer | None] = {}
         wrong: set[str] = set()
         layers = []
-        for index, label in enumerate(labels):
+        for index, label in enumerate(layer.label for layer in stated):
             if label in wrong:
                 continue
             known = kinds.get(label)
@@ -57,9 +60,21 @@ class Layers:
                     continue
                 kinds[label] = None if scope.index_read else known
             layers.append(known)
-        return tuple(layers)
+        shared = sets(stated)
+        if not wrong:
+            self._check_shared(layers, shared)
+        return tuple(layers), shared
 
-    def _labels(self) -> list[str]:
+    def _check_shared(self, layers: list[Layer], shared: tuple[int, ...]) -> None:
+        """Layers with one set of weights are alike in every number."""
+        first: dict[int, Layer] = {}
+        for layer, number in zip(layers, shared, strict=False):
+            known = first.setdefault(number, layer)
+            if known is not layer and known != layer:
+                span = self.parts.body.fields["layers"].value.span
+                raise fail("SHP011", f"layers that share weights are alike, and those of `{layer.label}` differ by `layer.index`", span)
+
+    def _stated(self) -> list[LayerRef]:
         """Which layer stands where; nothing where the depth itself is wrong."""
         parts = self.parts
         return layout(parts.body, parts.scope, parts.dims.depth, parts.definition) if parts.dims.depth else []

@@ -13,8 +13,8 @@ from specc.source import Span
 from specc.syntax import tree
 
 
-def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[str]:
-    """The label of every layer, `layer` where the model names none. Raises SpecError unless they sum to the depth."""
+def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[LayerRef]:
+    """Every layer, `layer` where the model names none. Raises SpecError unless they sum to the depth."""
     if "layers" not in body.fields:
         if body.layers:
             first = next(iter(body.layers.values()))
@@ -24,25 +24,32 @@ def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[str]
                 first.span,
                 f"add `layers = [{depth} * {first.name}]`, for one",
             )
-        return ["layer"] * depth
+        return [LayerRef("layer")] * depth
     span = body.fields["layers"].value.span
-    labels = _spell(scope.field("layers", span), depth, span, scope.work)
-    if len(labels) != depth:
-        raise fail("SHP006", f"`layers` names {len(labels)} layers, and the depth is {depth}", span)
-    stated = set(labels)
+    layers = _spell(scope.field("layers", span), depth, span, scope.work)
+    if len(layers) != depth:
+        raise fail("SHP006", f"`layers` names {len(layers)} layers, and the depth is {depth}", span)
+    stated = {layer.label for layer in layers}
     unused = [] if model.parameters else [label for label in body.layers if label not in stated]  # of a family some config may use it
     if unused:
         raise SpecError(Diagnostic("LNT003", f"the layer `{label}` is never used", body.layers[label].span) for label in unused)
-    return labels
+    return layers
 
 
-def _spell(value: Any, depth: int, span: Span, work: Work) -> list[str]:
+def sets(layers: list[LayerRef]) -> tuple[int, ...]:
+    """For each layer the number of its set of weights, counted as they come; empty where each has its own."""
+    known: dict[tuple, int] = {}
+    numbers = tuple(
+        known.setdefault((place,) if layer.shared is None else (layer.label, layer.shared), len(known)) for place, layer in enumerate(layers)
+    )
+    return numbers if len(known) < len(layers) else ()
+
+
+def _spell(value: Any, depth: int, span: Span, work: Work) -> list[LayerRef]:
     work.spend(1, span)
     match value:
-        case LayerRef(label=label, shared=shared):
-            if shared:
-                raise fail("CAP003", "layers that share one set of weights cannot be compiled yet", span)
-            return [label]
+        case LayerRef():
+            return [value]
         case Run(count=count, layer=layer):
             return _spell(layer, depth, span, work) * count
         case Repeated(items=items):
@@ -55,12 +62,12 @@ def _spell(value: Any, depth: int, span: Span, work: Work) -> list[str]:
     raise fail("TYP011", f"`layers` is made of layers, and this is {describe(value)}", span)
 
 
-def _items(items: list[Any], depth: int, span: Span, work: Work) -> list[str]:
-    labels: list[str] = []
+def _items(items: list[Any], depth: int, span: Span, work: Work) -> list[LayerRef]:
+    layers: list[LayerRef] = []
     for number, item in enumerate(items):
         if isinstance(item, Repeated) and number != len(items) - 1:
             raise fail("SHP006", "`repeat` fills what is left, so it stands last", span)
-        labels += _spell(item, max(depth - len(labels), 0), span, work)
-        if len(labels) > 10_000:
+        layers += _spell(item, max(depth - len(layers), 0), span, work)
+        if len(layers) > 10_000:
             raise fail("LIM010", "a model may have 10,000 layers", span)
-    return labels
+    return layers

@@ -106,8 +106,7 @@ class Reducer:
             case list():
                 return tree.ListOf(tuple(self.literal(item, span) for item in value), span)
             case LayerRef():
-                name = tree.Name(value.label, span)
-                return tree.Call(tree.Name("same", span), (tree.Argument(None, name, span),), span) if value.shared else name
+                return layer_text(value, span)
             case Run():
                 return tree.Binary("*", tree.Literal(value.count, span), self.literal(value.layer, span), span)
             case Source():
@@ -131,6 +130,15 @@ class Reducer:
             arguments.append(tree.Argument("groups", tree.Literal(value.groups, span), span))
         name = "interleaved" if value.operation == "fused" and value.groups == 0 else value.operation
         return tree.Call(tree.Name(name, span), tuple(arguments), span)
+
+
+def layer_text(layer: LayerRef, span: Span) -> tree.Expr:
+    """A layer of `layers`."""
+    name = tree.Name(layer.label, span)
+    if layer.shared is None:
+        return name
+    numbers = (tree.Literal(layer.shared, span),) if layer.shared else ()
+    return tree.Call(tree.Name("same", span), tuple(tree.Argument(None, part, span) for part in (name, *numbers)), span)
 
 
 def names_in(expr: tree.Expr) -> set[str]:

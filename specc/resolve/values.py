@@ -32,10 +32,10 @@ class Constructor:
 
 @dataclass(frozen=True, slots=True)
 class LayerRef:
-    """A layer section by its label; shared: all its layers are one set of weights."""
+    """A layer section by its label. shared: the number of the one set of weights that all its layers of this number have."""
 
     label: str
-    shared: bool = False
+    shared: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def parameter_patterns(model: Model) -> frozenset[str]:
 
 def _once(model: Model) -> Model:
     """The model with every layer once that stands in it as one object many times."""
-    stacks = (s.model_copy(update={"layers": tuple({id(layer): layer for layer in s.layers}.values())}) for s in model.stacks)
+    stacks = (s.model_copy(update={"layers": tuple({id(layer): layer for layer in s.layers}.values()), "sets": ()}) for s in model.stacks)
     return Model(name=model.name, stacks=tuple(stacks), heads=model.heads)
 
 

@@ -54,7 +54,7 @@ class Costs:
         for stack in self.model.stacks:
             found += [_part(i, stack, 1, "embedding") for i in stack.embedding.instances]
             schemes = [(parameters, 1) for parameters in stack.shared().values()]
-            for layer, times in _alike(stack):
+            for layer, times in _alike(stack.stored):
                 found += [_part(i, stack, times, i.component.axis) for i in layer.instances]
                 schemes += [(parameters, times) for parameters in layer.schemes(stack.dims).values()]
             found += [(parameters, _learned(parameters), times, "position") for parameters, times in schemes]
@@ -83,7 +83,7 @@ class Costs:
         found: list[tuple[Component, Dims, int, Mask | None]] = []
         for stack in self.model.stacks:
             found += [(i.component, i.dims(stack.dims), 1, None) for i in stack.embedding.instances]
-            for layer, times in _alike(stack):
+            for layer, times in _alike(stack.layers):
                 found += [(i.component, i.dims(stack.dims), times, layer.mask) for i in _called(layer)]
         dims = self.model.stack.dims
         return found + [(h.component, h.dims(dims), 1, None) for h in self.model.heads]
@@ -109,7 +109,7 @@ class Costs:
         if not stack.causal:
             return 0
         values = 0
-        for layer, times in _alike(stack):
+        for layer, times in _alike(stack.layers):
             held = min(tokens, layer.mask.reach or tokens) if reachable else tokens
             for part in _called(layer):
                 for state in part.component.state(part.dims(stack.dims)):
@@ -132,10 +132,10 @@ def _learned(parameters: tuple[Parameter, ...]) -> int:
     return sum(p.size for p in parameters if p.role != "fixed")
 
 
-def _alike(stack: Stack) -> Iterator[tuple[Layer, int]]:
-    """The layers of a stack, those that are one object once, with how often they stand there."""
-    times = Counter(id(layer) for layer in stack.layers)
-    for layer in {id(layer): layer for layer in stack.layers}.values():
+def _alike(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, int]]:
+    """Layers, those that are one object once, with how often they stand there."""
+    times = Counter(id(layer) for layer in layers)
+    for layer in {id(layer): layer for layer in layers}.values():
         yield layer, times[id(layer)]
 
 

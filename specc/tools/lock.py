@@ -123,6 +123,8 @@ def facts(model: Model) -> dict[str, str]:
             said.setdefault((path, text), []).append(number)
     for (path, text), numbers in said.items():
         found[f"layers[{'i' if len(numbers) == len(stack.layers) else ranges(numbers)}].{path}"] = text
+    if stack.sets:
+        found["sets of weights"] = ", ".join(map(str, stack.sets))
     found["final_norm"] = spell(stack.final_norm, True)
     return found | {head.path: spell(head.component, True) for head in model.heads}
 

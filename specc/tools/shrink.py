@@ -138,10 +138,11 @@ def _stack(stack: Stack, plan: Plan) -> Stack:
     for layer in stack.layers:  # layers that are alike are one object
         if id(layer) not in small:
             small[id(layer)] = _layer(layer, plan)
-    layers = _chosen([small[id(layer)] for layer in stack.layers])
+    chosen = _chosen([small[id(layer)] for layer in stack.layers], stack.sets)
+    layers, sets = tuple(small[id(stack.layers[n])] for n in chosen), _renumbered([stack.sets[n] for n in chosen] if stack.sets else [])
     embedding = stack.embedding.replaced(instances=tuple(_instance(i, plan) for i in stack.embedding.instances))
     final_norm = stack.final_norm and stack.final_norm.shrunk(plan)
-    return stack.replaced(dims=plan.dims(len(layers)), embedding=embedding, layers=layers, final_norm=final_norm)
+    return stack.replaced(dims=plan.dims(len(layers)), embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
 
 
 def _layer(layer: Layer, plan: Plan) -> Layer:
@@ -153,8 +154,17 @@ def _instance(instance: Instance, plan: Plan) -> Instance:
     return instance.replaced(component=instance.component.shrunk(plan), width=plan.width(instance.width))
 
 
-def _chosen(layers: list[Layer]) -> tuple[Layer, ...]:
-    """In their order: the first layer of each kind, a second one where its numbers differ, and at least two in all."""
+def _renumbered(sets: list[int]) -> tuple[int, ...]:
+    """Sets of weights counted anew."""
+    numbers = {old: new for new, old in enumerate(dict.fromkeys(sets))}
+    return tuple(numbers[n] for n in sets) if len(numbers) < len(sets) else ()
+
+
+def _chosen(layers: list[Layer], sets: tuple[int, ...] = ()) -> list[int]:
+    """In their order: the first layer of each kind, a second one where its numbers differ, and at least two in all.
+
+    Of a set of weights that several layers share two, and two sets.
+    """
     names = {id(layer): _kind(layer) for layer in {id(la): la for la in layers}.values()}
     kinds: dict[str, list[int]] = {}
     for n, layer in enumerate(layers):
@@ -162,10 +172,12 @@ def _chosen(layers: list[Layer]) -> tuple[Layer, ...]:
         if len(alike) == 1 and layers[alike[0]] != layer:
             alike.append(n)
     chosen = {n for numbers in kinds.values() for n in numbers}
+    if several := [numbers for number in dict.fromkeys(sets) if len(numbers := [n for n, other in enumerate(sets) if other == number]) > 1]:
+        chosen |= {n for numbers in several[:2] for n in numbers[:2]}
     for n in range(len(layers)):
         if len(chosen) < 2:
             chosen.add(n)
-    return tuple(layers[n] for n in sorted(chosen))
+    return sorted(chosen)
 
 
 def _kind(layer: Layer) -> str:

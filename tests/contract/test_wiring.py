@@ -53,6 +53,14 @@ PAIRS = {
     "depth": (spec(depth=1), spec(depth=3)),
     "width": (spec(dim=16), spec(dim=20)),
     "masks": _turns("mask = sliding(3)", "mask = causal", mask=None),
+    "shared weights": (
+        spec("layer one {} layers = [4 * same(one)]", depth=4),
+        spec("layer one {} layers = [2 * same(one), 2 * same(one, 1)]", depth=4),
+    ),
+    "the order of shared weights": (
+        spec("layer p { ffn = mlp(hidden: 12, activation: relu) } layer q {} layers = [same(p), q, same(q), same(p), same(q)]", depth=5),
+        spec("layer p { ffn = mlp(hidden: 12, activation: relu) } layer q {} layers = [same(p), q, same(q), same(q), same(p)]", depth=5),
+    ),
     "masks of both directions": _turns("mask = bidirectional", "mask = causal", mask=None),
     "positions": _turns("position = rope(theta: 50)", "position = none", position=None),
     "feed-forward networks": _turns("ffn = mlp(hidden: 12, activation: relu)", "ffn = gated(hidden: 8, activation: silu)", ffn=None),

@@ -31,7 +31,7 @@ torch = pytest.importorskip("torch")
 no_init_weights = pytest.importorskip("transformers.initialization").no_init_weights
 
 LENGTH = 20
-MASKED = ("bert", "camembert", "distilbert", "electra", "megatron_bert", "modernbert", "roberta", "xlm_roberta")
+MASKED = ("albert", "bert", "camembert", "distilbert", "electra", "megatron_bert", "modernbert", "roberta", "xlm_roberta")
 # families with other configs than that of configs.py, or with several: fields that have an effect in them alone
 SMALL_WINDOW = {"sliding_window": 6}
 MORE: dict[str, list[dict[str, Any]]] = {

@@ -151,7 +151,7 @@ def test_a_neutral_field_that_a_release_adds_leaves_it() -> None:
 def test_every_field_of_the_model_is_looked_at_or_left_out_on_purpose() -> None:
     """A field added to one of these nodes has to find its place in specc.ir.fingerprint."""
     assert set(Model.model_fields) == {"schema_version", "name", "doc", "stacks", "heads", "weights", "training"}
-    assert set(Stack.model_fields) == {"name", "dims", "embedding", "layers", "final_norm"}
+    assert set(Stack.model_fields) == {"name", "dims", "embedding", "layers", "sets", "final_norm"}
     assert set(Layer.model_fields) == {"label", "position", "mask", "block", "instances"}
     assert set(Embedding.model_fields) == {"value", "instances"}
     assert set(Instance.model_fields) == {"path", "component", "width"}
@@ -176,3 +176,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert len(printed) == hashlib.sha256().digest_size * 2
     assert main(["ir", "--fingerprint", "--format", "json", str(tmp_path / "m.specc")]) == 0
     assert json.loads(capsys.readouterr().out) == {"model": "m", "fingerprint": printed}
+
+
+def test_layers_that_share_weights_are_another_architecture() -> None:
+    own, shared = (model_of(TEXT.replace("repeat [near, far]", f"repeat [{near}, far]")) for near in ("near", "same(near)"))
+    assert fingerprint(shared) != fingerprint(own)
+    assert len(shared.parameters()) < len(own.parameters())
+    once = model_of(TEXT.replace("repeat [near, far]", "[same(near), near, 2 * far]"))
+    assert fingerprint(once) == fingerprint(model_of(TEXT.replace("repeat [near, far]", "[2 * near, 2 * far]")))

@@ -21,6 +21,7 @@ pytest.importorskip("onnxruntime")
 COMMON = {"vocab_size": 61, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 WIDE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 FAMILIES: dict[str, dict[str, Any]] = {
+    "albert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8, "num_hidden_layers": 4, "num_hidden_groups": 2},
     "bloom": {"hidden_size": 16, "n_layer": 2, "n_head": 2},
     "camembert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
     "codegen": {"n_embd": 16, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 32},
@@ -42,7 +43,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "xglm": {"d_model": 16, "num_layers": 2, "attention_heads": 2, "ffn_dim": 24, "max_position_embeddings": 32},
     "xlm_roberta": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
 }  # fmt: skip
-ENCODERS = ("camembert", "electra", "megatron_bert", "xlm_roberta")
+ENCODERS = ("albert", "camembert", "electra", "megatron_bert", "xlm_roberta")
 TASKS = {
     "MaskedLM": "AutoModelForMaskedLM",
     "CausalLM": "AutoModelForCausalLM",

@@ -89,11 +89,13 @@ class _Emitter:
         keeping = sum(bool(instances[c.instance].component.state(self.stack.dims)) for c in wired)
         slots = iter([str(number)] if keeping == 1 else [f"{number}.{n}" for n in range(keeping)])  # each call has a cache of its own
 
+        place = "layers", str(self.stack.set_of(number))
+
         def apply(part: Instance, inputs: list[Value]) -> Value:
             state = part.component.state(self.stack.dims)
             slot = next(slots) if state else ""
             call = self._call(slot, layer, part)
-            with self.g.scope("layers", str(number), part.key):
+            with self.g.scope(*place, part.key):
                 made = part.component.lower(self.g, inputs[0], call)
             for name, value in call.present.items():
                 shape = next(s.shape for s in state if s.name == name)
@@ -102,7 +104,7 @@ class _Emitter:
 
         bound = {layer.block.inputs[0]: x}
         for assign in layer.block.body:
-            bound[assign.name] = self._wire(assign.value, bound, instances, apply, ("layers", str(number)))
+            bound[assign.name] = self._wire(assign.value, bound, instances, apply, place)
         return bound[layer.block.inputs[0]]
 
     def _call(self, slot: str, layer: Layer, part: Instance) -> Call:

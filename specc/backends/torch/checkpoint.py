@@ -64,7 +64,7 @@ class _Layout:
     def _lines(self) -> tuple[Lines, list[Lines]]:
         """What stands outside the layers, and a loop for each set of layers that holds the same parameters."""
         outer: dict[str, Shape] = {}
-        layers: list[dict[str, Shape]] = [{} for _ in self.model.stack.layers]
+        layers: list[dict[str, Shape]] = [{} for _ in self.model.stack.stored]
         for key, parameter in self.model.parameters().items():
             number = re.match(r"layers\.(\d+)\.", key)
             if number:
@@ -77,7 +77,7 @@ class _Layout:
         loops = []
         for numbers in alike.values():
             loops.append(self._layer([layers[n] for n in numbers], numbers))
-            loops[-1].over = _over(numbers, len(layers))
+            loops[-1].over = _over(numbers, len(self.model.stack.layers))
         return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries or loop.inner]
 
     def _layer(self, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:

@@ -21,6 +21,7 @@ class Frame:
     layers: Layers
     blocks: Blocks
     by_kind: bool = False  # whether anything is looked up by kind
+    sets_by_kind: bool = False  # whether the sets of weights are made by kind
     tuples: list[str] = field(default_factory=list)  # constants that hold a value for every layer or kind
 
     @cached_property
@@ -46,7 +47,12 @@ class Frame:
     def constants(self) -> list[str]:
         """Those that hold more than one number."""
         kinds = [self.kinds[n] for n in self.layers.sequence]
-        return [f"LAYER_KINDS = {order(kinds)}"] * self.by_kind + self.tuples
+        lines = [f"LAYER_KINDS = {order(kinds)}"] * self.by_kind + self.tuples
+        if self.layers.stack.sets:
+            lines.append(f"LAYER_SETS = {order(self.layers.stack.sets)}  # layers of one number share their weights")
+        if self.sets_by_kind:
+            lines.append(f"SET_KINDS = {order([self.kinds[n] for n in self.layers.stored])}")
+        return lines
 
     # ---- the layers
 
@@ -61,11 +67,19 @@ class Frame:
             for at, place in enumerate(group.places):
                 given = ", ".join(f"{name}={literal(values[at])}" for name, values in group.owner.arguments.items())
                 makers[self.kinds[place]] = f"lambda: {group.name}({given})" if given else group.name
-        return {"lines": [f"blocks = {_table(makers)}"], "expression": "blocks[kind]() for kind in LAYER_KINDS"}
+        return {"lines": [f"blocks = {_table(makers)}"], "expression": f"blocks[kind]() for kind in {self._all_kinds()}"}
+
+    def _all_kinds(self) -> str:
+        """The constant that holds the kind of everything that is made."""
+        if not self.layers.stack.sets:
+            return "LAYER_KINDS"
+        self.sets_by_kind = True
+        return "SET_KINDS"
 
     def _one_class(self, group: Group) -> str:
+        shared = bool(self.layers.stack.sets)
         if not group.owner.arguments:
-            return f"{group.name}() for _ in range(LAYERS)"
+            return f"{group.name}() for _ in {'set(LAYER_SETS)' if shared else 'range(LAYERS)'}"
         told = len(set(self.kinds)) > 1 and self._told_by(self.kinds, group)
         self.by_kind |= told
         texts = []
@@ -73,9 +87,11 @@ class Frame:
             if told:
                 self.tuples.append(f"{name.upper()} = {_table(dict(zip(self.kinds, map(literal, values), strict=True)))}")
             else:
-                self.tuples.append(f"{name.upper()} = {progression([values[n] for n in self.layers.sequence])}  # per layer")
+                each = [values[n] for n in self.layers.stored]
+                self.tuples.append(f"{name.upper()} = {order(each) if shared else progression(each)}  # per {'set' if shared else 'layer'}")
             texts.append(f"{name}={name.upper()}[{'kind' if told else 'i'}]")
-        return f"{group.name}({', '.join(texts)}) for {'kind in LAYER_KINDS' if told else 'i in range(LAYERS)'}"
+        over = f"kind in {self._all_kinds()}" if told else f"i in {'set(LAYER_SETS)' if shared else 'range(LAYERS)'}"
+        return f"{group.name}({', '.join(texts)}) for {over}"
 
     # ---- tables and masks
 

@@ -22,7 +22,7 @@ def named_kinds(labels: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
     return [names[key] for key in keys]
 
 
-def order(kinds: Sequence[str]) -> str:
+def order(kinds: Sequence[int | float | str]) -> str:
     """The kinds of all layers as an expression: a turn repeated, or runs, or every one of them."""
     for length in range(1, min(len(kinds) // 2, LONGEST_TURN) + 1):
         turn, times = kinds[:length], -(-len(kinds) // length)
@@ -30,7 +30,7 @@ def order(kinds: Sequence[str]) -> str:
             return f"{_tuple(turn)} * {times}"
         if times > 2 and (list(turn) * times)[: len(kinds)] == list(kinds):
             return f"({_tuple(turn)} * {times})[:LAYERS]"
-    runs: list[list[str]] = []
+    runs: list[list[int | float | str]] = []
     for kind in kinds:
         if runs and runs[-1][0] == kind:
             runs[-1].append(kind)

@@ -33,6 +33,14 @@ class Layers:
             self.sequence.append(by_id[id(layer)])
         self.distinct = list(by_value)
 
+    @property
+    def stored(self) -> list[int]:
+        """For every set of weights, the number of its layer in `distinct`."""
+        if not self.stack.sets:
+            return self.sequence
+        first = dict(zip(reversed(self.stack.sets), reversed(self.sequence), strict=True))
+        return [first[n] for n in range(len(first))]
+
     # ---- state
 
     def mixing(self, layer: Layer) -> list[Instance]:

@@ -75,7 +75,7 @@ class Network:
         masks, mask = self.frame.masks() if "mask" in layers.parameters else ([], "")
         passed = ["x", *filter(None, (rope, mask)), *["past"] * layers.cached]
         over = {"kind": "LAYER_KINDS"} if {"ropes[kind]", "masks[kind]"} & set(passed) else {}
-        over |= {"layer": "self.layers"} | ({"past": "cache or [None] * LAYERS"} if layers.cached else {})
+        over |= ({"number": "LAYER_SETS"} if stack.sets else {"layer": "self.layers"}) | ({"past": "cache or [None] * LAYERS"} if layers.cached else {})
         inputs = self._inputs()
         zeros = {name: zeros_of(wanted) for name, wanted in inputs.items()}
         needs = self._needs([*embedding, *tables, *masks, *zeros.values()])
@@ -103,8 +103,9 @@ class Network:
             embedding=embedding,
             tables=tables,
             masks=masks,
+            layer="self.layers[number]" if stack.sets else "layer",
             loop_names=", ".join(over),
-            loop_values=f"zip({', '.join(over.values())}, strict=True)" if len(over) > 1 else over["layer"],
+            loop_values=f"zip({', '.join(over.values())}, strict=True)" if len(over) > 1 else next(iter(over.values())),
             passed=", ".join(passed),
             final_norm=stack.final_norm is not None,
             head=head.lines,
@@ -158,7 +159,7 @@ class Network:
         shared = sum(p.size for parameters in layers.stack.shared().values() for p in parameters)
         outside = sum(_learned(part, dims) for part in (*self.model.stack.embedding.instances, *self.model.heads))
         norm = self.model.stack.final_norm
-        return outside + shared + sum(each[n] for n in layers.sequence) + (sum(p.size for p in norm.parameters(dims)) if norm else 0)
+        return outside + shared + sum(each[n] for n in layers.stored) + (sum(p.size for p in norm.parameters(dims)) if norm else 0)
 
 
 def zeros_of(wanted: Input) -> str:

@@ -85,4 +85,11 @@ def codes() -> list[Code]:
             spec(position="relative_bias(buckets: 7, max_distance: 16, bidirectional: false)"),
             spec(position="relative_bias(buckets: 8, max_distance: 16, bidirectional: false)"),
         ),
+        Code(
+            "SHP011",
+            "layers that share weights and differ",
+            "`same(...)` is one set of weights used several times, and so one size and one number for all of its layers.",
+            layers("layer one { ffn = mlp(hidden: 16 * (layer.index + 1), activation: gelu) }", layers="[2 * same(one)]"),
+            layers("layer one {}", layers="[2 * same(one)]"),
+        ),
     ]

@@ -21,13 +21,6 @@ def codes() -> list[Code]:
             spec(head="lm(tied: true)"),
         ),
         Code(
-            "CAP003",
-            "layers that share weights",
-            "`same(...)` can be written and not yet compiled.",
-            layers("layer plain { mask = causal }", layers="[2 * same(plain)]"),
-            layers("layer plain { mask = causal }", layers="[2 * plain]"),
-        ),
-        Code(
             "CAP004",
             "adapters",
             "Adapters can be written and not yet compiled.",

@@ -41,7 +41,7 @@ def _graph(model: Model) -> dict[str, dict[str, str]]:
 
     stack = model.stack
     once = tuple({id(layer): layer for layer in stack.layers}.values())
-    small = Model(name=model.name, stacks=(stack.model_copy(update={"layers": once}),), heads=model.heads)
+    small = Model(name=model.name, stacks=(stack.model_copy(update={"layers": once, "sets": ()}),), heads=model.heads)
     _, tensors = own_layout(small)
     graph = build(small, {key: Stored(tensor) for key, tensor in tensors.items()}).graph
     found = {"inputs": _values(graph.input), "outputs": _values(graph.output)}

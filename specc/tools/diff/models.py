@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specc.ir.model import Layer, Model
 from specc.resolve.model import Resolved
@@ -22,6 +22,14 @@ LIMITS = ("vocab", "context")  # sizes of the stack that change no number by the
 def compare(old: Resolved, new: Resolved) -> Difference:
     """What became of one model."""
     return _Comparison(old, new).run()
+
+
+def _pairs(before: tuple[Layer, ...], after: tuple[Layer, ...]) -> Iterable[tuple[tuple[Layer, Layer], list[int]]]:
+    """Layers of the same number, those that are alike once, with their numbers."""
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for number, (old, new) in enumerate(zip(before, after, strict=False)):
+        pairs.setdefault((id(old), id(new)), []).append(number)
+    return [((before[numbers[0]], after[numbers[0]]), numbers) for numbers in pairs.values()]
 
 
 @dataclass(slots=True)
@@ -86,14 +94,20 @@ class _Comparison:
 
     def _layers(self) -> None:
         before, after = (model.stack for model in self.models)
-        pairs: dict[tuple[int, int], list[int]] = {}
-        for number, (old, new) in enumerate(zip(before.layers, after.layers, strict=False)):
-            pairs.setdefault((id(old), id(new)), []).append(number)
-        for numbers in pairs.values():
-            old, new = before.layers[numbers[0]], after.layers[numbers[0]]
-            self._take(parts.layers(old, new, before.dims, after.dims), numbers)
-        shared = min(len(before.layers), len(after.layers))
-        for layers, dims, change in ((before.layers, before.dims, "removed"), (after.layers, after.dims, "added")):
+        if before.sets == after.sets == ():
+            for (old, new), numbers in _pairs(before.layers, after.layers):
+                self._take(parts.layers(old, new, before.dims, after.dims), numbers)
+        else:  # what layers are, use by use, and what they hold, set by set
+            for (old, new), numbers in _pairs(before.layers, after.layers):
+                self._take(replace(parts.layers(old, new, before.dims, after.dims), tensors=[]), numbers)
+            for (old, new), numbers in _pairs(before.stored, after.stored):
+                self._take(parts.Compared(tensors=parts.layers(old, new, before.dims, after.dims).tensors), numbers)
+        if before.sets[: len(after.layers)] != after.sets[: len(before.layers)]:
+            note = "the same numbers only where layers that share weights on one side have equal ones on the other"
+            was, now = (f"{len(stack.stored)} for {len(stack.layers)} layers" for stack in (before, after))
+            self.facts["sets",] = Fact("sets of weights", (), was, now, "sets", note=note), []
+        shared = min(len(before.stored), len(after.stored))
+        for layers, dims, change in ((before.stored, before.dims, "removed"), (after.stored, after.dims, "added")):
             for number, layer in enumerate(layers[shared:], shared):
                 self.loads = False
                 self._alone(layer, number, dims, change)

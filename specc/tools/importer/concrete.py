@@ -11,8 +11,9 @@ from specc.resolve.model import Resolved
 from specc.resolve.parts import KNOWN
 from specc.resolve.program import Program
 from specc.resolve.reach import parts
-from specc.resolve.reduce import Reducer, names_in
+from specc.resolve.reduce import Reducer, layer_text, names_in
 from specc.resolve.scope import Scope
+from specc.resolve.values import LayerRef
 from specc.resolve.weights import parameter_patterns, rule_key, source_of
 from specc.source import Span
 from specc.syntax import tree
@@ -25,18 +26,19 @@ def concrete_file(resolved: Resolved, program: Program, name: str, doc: str, par
     definition, body, scope = resolved.definition, resolved.body, resolved.scope
     span = definition.span
     reducer = Reducer(body.fields, definition.parameters)
-    labels = layout(body, scope, resolved.model.stack.dims.depth, definition)
+    layers = layout(body, scope, resolved.model.stack.dims.depth, definition)
+    labels = [layer.label for layer in layers]
     kinds = list(dict.fromkeys(labels)) if body.layers else []
     sections = {kind: _layer(body.layers[kind], reducer, scope, labels.index(kind)) for kind in kinds}
     fields = {name: _field(f, reducer, scope) for name, f in body.fields.items() if name not in ("sample", "ignore", "layers")}
     fields = {n: f for n, f in fields.items() if f is not None}
-    if len(kinds) == 1:  # one kind of layer is the model's own
+    if len(kinds) == 1 and not resolved.model.stack.sets:  # one kind of layer is the model's own
         fields |= {str(f.path): f for f in sections.pop(kinds[0]).body}
     blocks = _blocks(fields, sections, program, body.blocks)
     fields = _used(fields, sections, blocks)
     statements: list[tree.Statement] = [*fields.values(), *sections.values()]
     if sections:
-        statements.append(_plain("layers", _layout(labels, span), span))
+        statements.append(_plain("layers", _layout(layers, span), span))
     statements.append(tree.Checks((tree.Check(tree.Name("params", span), "==", tree.Literal(parameters, span), span),), span))
     statements += [_weights(w, reducer, scope, resolved) for w in body.weights.values()]
     model = tree.Model(name, (), None, tuple(statements), span, span, doc)
@@ -96,17 +98,17 @@ def _weights(section: tree.Weights, reducer: Reducer, scope: Scope, resolved: Re
     return replace(section, fields=tuple(kept))
 
 
-def _layout(labels: list[str], span: Span) -> tree.Expr:
-    """`repeat [...]` where the labels are periodic, else runs."""
-    for period in range(2, min(len(labels) // 2, 16) + 1):
-        if all(label == labels[i % period] for i, label in enumerate(labels)):
-            return tree.Repeat(_runs(labels[:period], span), span)
-    return _runs(labels, span)
+def _layout(layers: list[LayerRef], span: Span) -> tree.Expr:
+    """`repeat [...]` where the layers are periodic, else runs."""
+    for period in range(2, min(len(layers) // 2, 16) + 1):
+        if len(set(layers[:period])) > 1 and all(layer == layers[i % period] for i, layer in enumerate(layers)):
+            return tree.Repeat(_runs(layers[:period], span), span)
+    return _runs(layers, span)
 
 
-def _runs(labels: list[str], span: Span) -> tree.ListOf:
+def _runs(layers: list[LayerRef], span: Span) -> tree.ListOf:
     items = []
-    for label, run in groupby(labels):
-        count, name = len(list(run)), tree.Name(label, span)
+    for layer, run in groupby(layers):
+        count, name = len(list(run)), layer_text(layer, span)
         items.append(name if count == 1 else tree.Binary("*", tree.Literal(count, span), name, span))
     return tree.ListOf(tuple(items), span)

@@ -23,7 +23,6 @@ MECHANISMS = {
     "relative positions inside attention": "xlnet transfo_xl deberta deberta_v2 mpnet funnel",
     "mixture-of-attention heads": "jetmoe",
     "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
-    "layers that share weights": "albert",
     "an encoder with a decoder": "t5 mt5 umt5 bart mbart marian pegasus m2m_100 switch_transformers t5gemma whisper longt5 led blenderbot",
     "images": "vit deit beit dinov2 dinov2_with_registers siglip clip clip_vision_model clip_text_model llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
     "sound": "wav2vec2 hubert",

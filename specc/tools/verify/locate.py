@@ -30,6 +30,6 @@ def beginning(model: Model, count: int) -> Model:
     """The model up to its first layers, without a head: it gives the hidden state after them."""
     stack = model.stack
     dims = stack.dims.replaced(depth=count)
-    cut = stack.replaced(dims=dims, layers=stack.layers[:count], final_norm=None)
+    cut = stack.replaced(dims=dims, layers=stack.layers[:count], sets=stack.sets[:count], final_norm=None)
     head = model.heads[0].replaced(component=load("head", "hidden")(), width=dims.dim)
     return model.replaced(stacks=(*model.stacks[:-1], cut), heads=(head,), weights=())
