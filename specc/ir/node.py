@@ -149,7 +149,7 @@ class Component(Node):
 
     axis: ClassVar[str]
     positional: ClassVar[tuple[str, ...]] = ()
-    by_longest: ClassVar[bool] = False  # whether its numbers depend on the longest position of a call
+    by_longest: ClassVar[bool] = False  # whether a token's numbers depend on how long a call is, or on its other tokens
     # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
     native: ClassVar[dict[str, str]] = {}
     kind: str

@@ -119,7 +119,7 @@ def _compared(model: Model, feed: Feed, by_torch: ByTorch, by_onnx: ByOnnx) -> I
     pieces = list(feed.pieces)
     mine, theirs = by_torch.steps(padded, pieces), by_onnx.steps(padded, pieces)
     yield "cached steps", theirs, mine, padded, lambda by: by.steps(padded, pieces)
-    if not any(_by_longest(layer.position) for layer in stack.layers):
+    if not any(_by_longest(c) for layer in stack.layers for c in (layer.position, *(i.component for i in layer.instances))):
         full = by_torch.run(padded)
         yield "cached steps in PyTorch and its full pass", mine, full, padded, lambda by: by.run(padded)
         yield "cached steps in ONNX Runtime and PyTorch's full pass", theirs, full, padded, lambda by: by.run(padded)
@@ -153,4 +153,4 @@ def _inputs(model: Model, feed: Feed, padded: bool) -> Inputs:
 def _by_longest(component: Component) -> bool:
     """Whether the length of a call changes what its earlier tokens give."""
     inner = [getattr(component, name) for name in type(component).model_fields if axis_of_field(type(component), name)]
-    return component.by_longest or any(_by_longest(part) for part in inner if part is not None)
+    return component.by_longest or any(_by_longest(part) for part in inner if isinstance(part, Component))

@@ -148,10 +148,22 @@ class Spec:
         return call("mlp", hidden=hidden, activation=activation, bias=bias)
 
     def router(self, groups: int, size: int, top_k: int) -> str:
+        losses = {"z_loss": self.maybe(0.001), "jitter": self.maybe(0.1)}  # of training: without effect here
+        if losses["jitter"]:
+            losses["jitter_at"] = self.maybe("layer")
+        if top_k < groups * size and self.one(False, False, True):
+            return call("expert_choice", **losses)
+        losses["load_balance"] = self.maybe(0.02)
+        if top_k == 1 and self.flag():
+            return call("switch", capacity=self.one(2, 1, 3, 50), bias=self.maybe(True, False), **losses)
+        if top_k == 2 and self.flag():
+            return call("sparsemixer", margin=self.maybe(0.1, 0.0, 0.5), **losses)
+        return self.top_k_router(groups, size, top_k, losses)
+
+    def top_k_router(self, groups: int, size: int, top_k: int, more: dict[str, Any]) -> str:
         kind = self.one("softmax", "sigmoid")
         order = self.maybe("softmax_first", "top_k_first") if kind == "softmax" else None
         normalize = self.maybe(True, False)
-        more: dict[str, Any] = {}
         if order != "top_k_first":
             more["bias_correction"] = self.maybe(True, False)
             if groups > 1:
@@ -164,6 +176,7 @@ class Spec:
             bias=self.maybe(True, False),
             normalize=normalize,
             normalize_eps=self.maybe(1e-20, 0.1) if normalize else None,
+            normalize_min=self.maybe(0.9, 1e-12) if normalize else None,
             scale=self.maybe(2.5, 0.5),
             **more,
         )

@@ -97,10 +97,11 @@ class Builder:
         """A float32 value in the type the graph computes in."""
         return x if self.compute == "float32" else self.op("Cast", x, to=self.compute)
 
-    def best(self, x: Value, k: int) -> tuple[Value, Value]:
-        """x [..., n] -> its k largest [..., k] and their places. ONNX sorts bfloat16 from opset 24 on; float32 holds it exactly."""
+    def best(self, x: Value, k: int | Value) -> tuple[Value, Value]:
+        """x [..., n] -> its k largest [..., k] and their places; k a number or a value [1]. ONNX sorts bfloat16 from opset 24 on; float32 holds it exactly."""
         wide = self.op("Cast", x, to="float32") if self.compute == "bfloat16" else x
-        largest, places = self.ops("TopK", wide, self.constant([k], "int64"), outputs=2, axis=-1)
+        count = self.constant([k], "int64") if isinstance(k, int) else k
+        largest, places = self.ops("TopK", wide, count, outputs=2, axis=-1)
         return (largest if wide == x else self.cast(largest)), places
 
     # ---- constants

@@ -126,9 +126,7 @@ class View:
         if field.startswith("_"):
             raise AttributeError(field)
         for components, prefix in ((self._components, self._prefix), (self._beside, "")):
-            if components and (
-                field in type(components[0]).model_fields or isinstance(getattr(type(components[0]), field, None), property)
-            ):
+            if components and _has(type(components[0]), field):
                 return self._field(components, field, prefix)
         raise AttributeError(f"{self._components[0].kind} has no field {field}")
 
@@ -216,6 +214,11 @@ class View:
     def passed(self) -> str:
         """The arguments of its function at one place: `, theta=10_000.0`."""
         return "".join(f", {name}={literal(values[0])}" for name, values in self._owner.arguments.items())
+
+
+def _has(cls: type[Component], name: str) -> bool:
+    """Whether a component has a field, a property or a constant of its class of this name."""
+    return name in cls.model_fields or name in cls.__class_vars__ or isinstance(getattr(cls, name, None), property)
 
 
 def _default(component: Component, field: str, dims: Dims) -> Any:

@@ -71,7 +71,8 @@ class MixtureOfExperts(Component):
             weights, chosen = self.router.lower(g, x, self.experts, self.top_k, call)
         some = g.op("Greater", g.op("Gather", g.op("Shape", x), g.integer(0)), g.integer(0))
         # the branch is always taken: ONNX Runtime 1.31 plans a graph's memory in quadratic time, and an If is a graph of its own
-        out = g.either(some, lambda: self._routed(g, x, weights, chosen), lambda: g.op("Identity", x))
+        routed = self._by_expert if self.router.experts_choose else self._by_token
+        out = g.either(some, lambda: routed(g, x, weights, chosen), lambda: g.op("Identity", x))
         if self.shared is None:
             return out
         with g.scope("shared"):
@@ -80,7 +81,27 @@ class MixtureOfExperts(Component):
             common = g.op("Mul", common, g.op("Sigmoid", g.linear(x, "shared_gate")))
         return g.op("Add", out, common)
 
-    def _routed(self, g, x, weights, chosen):
+    def _by_expert(self, g, x, weights, tokens):
+        """weights and tokens [E, k]: what each expert has chosen."""
+        numbers = g.reshape(tokens, (-1,))
+        rows = g.op("Gather", x, numbers)  # [E * k, C]
+        parts = g.ops("Split", rows, outputs=self.experts, axis=0, num_outputs=self.experts) if self.experts > 1 else (rows,)
+        joined = g.op("Mul", self._made(g, parts), g.reshape(weights, (-1, 1)))
+        nothing = g.cast(g.op("ConstantOfShape", g.op("Shape", x)))
+        places = g.op("Expand", g.reshape(numbers, (-1, 1)), g.op("Shape", joined))
+        # not ScatterND: ONNX Runtime 1.32 adds to one row from several threads at once, and loses some
+        return g.op("ScatterElements", nothing, places, joined, axis=0, reduction="add")
+
+    def _made(self, g, parts):
+        """What each expert makes of its own rows, joined."""
+        made = []
+        for number, part in enumerate(parts):
+            with g.scope("experts", str(number)):
+                made.append(self.expert.lower(g, part))
+        return g.op("Concat", *made, axis=0)
+
+    def _by_token(self, g, x, weights, chosen):
+        """weights and chosen [N, k]: the experts that each token has chosen."""
         k = self.top_k
         flat = g.reshape(chosen, (-1,))  # [N * k]
         count = g.op("Shape", flat)
@@ -89,14 +110,13 @@ class MixtureOfExperts(Component):
         each = g.op("Gather", g.reshape(weights, (-1, 1)), order)
         if self.router.weighs_input:
             rows = g.op("Mul", rows, each)
-        hits = g.op("Equal", g.reshape(flat, (-1, 1)), g.constant(list(range(self.experts)), "int64"))
+        places = self.experts + self.router.drops
+        hits = g.op("Equal", g.reshape(flat, (-1, 1)), g.constant(list(range(places)), "int64"))
         sizes = g.op("ReduceSum", g.op("Cast", hits, to="int64"), g.constant([0], "int64"), keepdims=0)  # [E]
-        parts = g.ops("Split", rows, sizes, outputs=self.experts, axis=0) if self.experts > 1 else (rows,)
-        made = []
-        for number, part in enumerate(parts):
-            with g.scope("experts", str(number)):
-                made.append(self.expert.lower(g, part))
-        joined = g.op("Concat", *made, axis=0)
+        parts = g.ops("Split", rows, sizes, outputs=places, axis=0) if places > 1 else (rows,)
+        joined = self._made(g, parts[: self.experts])
+        if self.router.drops:  # what no expert sees comes last, and its weight is zero
+            joined = g.op("Concat", joined, parts[-1], axis=0)
         if not self.router.weighs_input:
             joined = g.op("Mul", joined, each)
         _, back = g.ops("TopK", order, count, outputs=2, largest=0)

@@ -5,7 +5,9 @@ A router offers `lower(g, x, experts, top_k, call)`: x [N, C] -> weights [N, top
 """
 
 MEMBERS = {
+    "expert_choice": "expert_choice:ExpertChoice",
     "sigmoid": "sigmoid:Sigmoid",
     "softmax": "softmax:Softmax",
     "sparsemixer": "sparsemixer:SparseMixer",
+    "switch": "switch:Switch",
 }
