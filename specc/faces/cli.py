@@ -22,13 +22,14 @@ COMMANDS = {
     "diff": "what a change means for people who hold checkpoints",
     "lock": "write specc.lock: what every spec is, for CI to hold it to",
     "fmt": "write specs in the canonical layout, comments kept",
+    "lsp": "the language server, for editors",
 }
 FORMATS = {  # of the commands that only report
     "check": ("text", "json", "sarif", "junit", "github", "gitlab"),
     "diff": ("text", "json", "markdown"),
 }
 BASIC = ("text", "json", "github")  # github: findings as annotations, everything else as text
-OPTIONAL = {"torch": "torch", "onnxruntime": "run", "tokenizers": "run", "safetensors": "torch", "transformers": "test"}
+OPTIONAL = {"torch": "torch", "onnxruntime": "run", "tokenizers": "run", "safetensors": "torch", "transformers": "test", "pygls": "lsp", "lsprotocol": "lsp"}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from specc.ir.node import Component
 from specc.ir.wiring import Block, Ref, Wire
 from specc.resolve.components import build
 from specc.resolve.layout import layout, sets
-from specc.resolve.parts import SIZES, TRAINING, Parts
+from specc.resolve.parts import MODEL_ONLY, SIZES, TRAINING, Parts
 from specc.resolve.reach import INDEX, Reach, mentions
 from specc.resolve.scope import Scope
 from specc.resolve.values import LayerRef, Symbol
@@ -91,7 +91,7 @@ class Layers:
             name, span = str(statement.path), statement.path.span
             if name in fields:
                 wrong.append(Diagnostic("NAM005", f"`{name}` is given twice", span, notes=((fields[name].path.span, "first here"),)))
-            if name in SIZES or name in ("input", "embed", "head", "layers", "final_norm"):
+            if name in MODEL_ONLY:
                 wrong.append(Diagnostic("NAM010", f"`{name}` belongs to the model, not to a layer", span))
             fields[name] = statement
         if wrong:

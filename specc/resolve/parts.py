@@ -18,7 +18,10 @@ from specc.syntax import tree
 
 SIZES = ("vocab", "dim", "depth", "context")
 TRAINING = ("dropout", "attention_dropout")
+OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
+INNER = ("scaling", "router", "activation")  # axes whose variants stand inside other components
 KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "final_norm", "block", "layers", "sample", "ignore")
+MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm")  # what no layer section overrides
 Part = TypeVar("Part")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, fail
@@ -27,7 +28,7 @@ class Program:
     prelude_blocks: frozenset[str] = frozenset()
 
 
-Reader = Callable[[Path, str, Span], Source]
+Reader = Callable[[Path, str | None, Span | None], Source]
 
 
 def read(path: Path, name: str | None = None, span: Span | None = None) -> Source:
@@ -51,8 +52,7 @@ def load(path: Path) -> Program:
 def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
     """The same from text at hand; `use` is relative to the folder of `path`. `reader` gets the texts of used files."""
     program, report = Program(), Report()
-    prelude = SPECS / "std" / "blocks.specc"
-    _add(parse(read(prelude, "std/blocks.specc")), program, report, prelude=True)
+    _add(_prelude(), program, report)
     program.prelude_blocks = frozenset(program.blocks)
     file = parse(source)
     _uses(file, path, program, report, [path.resolve()], {path.resolve()}, reader)
@@ -67,6 +67,12 @@ def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
     program.own = [item.name for item in file.items if isinstance(item, tree.Model)]
     report.raise_errors()
     return program
+
+
+@cache
+def _prelude() -> tree.File:
+    """The blocks that every file may name, read once."""
+    return parse(read(SPECS / "std" / "blocks.specc", "std/blocks.specc"))
 
 
 def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: list[Path], seen: set[Path], reader: Reader) -> None:
@@ -88,7 +94,7 @@ def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: 
         _add(used, program, report)
 
 
-def _add(file: tree.File, program: Program, report: Report, prelude: bool = False) -> None:
+def _add(file: tree.File, program: Program, report: Report) -> None:
     tables: dict[type, dict] = {tree.Model: program.models, tree.Block: program.blocks}
     for item in file.items:
         table = tables.get(type(item))

@@ -9,7 +9,7 @@ from specc.diagnostics.finding import Report, SpecError
 from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import collect
 from specc.resolve.model import Resolved, resolve
-from specc.resolve.program import Program, load_source, read
+from specc.resolve.program import Program, Reader, load_source, read
 from specc.resolve.scope import Scope
 from specc.resolve.values import Record
 from specc.resolve.work import Work
@@ -20,12 +20,12 @@ from specc.tools.facts import check_facts
 Look = Callable[[Resolved, Report], None]
 
 
-def check_file(path: Path, look: Look | None = None, source: Source | None = None) -> tuple[int, Report]:
+def check_file(path: Path, look: Look | None = None, source: Source | None = None, reader: Reader = read) -> tuple[int, Report]:
     """-> how many models were checked, and what was found. Raises SpecError where the file cannot be read or parsed.
 
-    look: is shown every model without errors. source: the file's text, where it is at hand.
+    look: is shown every model without errors. source: the file's text, where it is at hand. reader: gives the texts of used files.
     """
-    program, report, work = load_source(source or read(path), path), Report(), Work()
+    program, report, work = load_source(source or read(path), path, reader), Report(), Work()
     for name in program.own:
         own = Report()  # one model's mistakes do not keep the next from being looked at
         try:

@@ -43,7 +43,7 @@ def check_facts(resolved: Resolved, report: Report) -> None:
     for check in resolved.body.checks:
         try:
             resolved.scope.work.spend(LAYER * layers, check.span)
-            value = _fact(check.fact, costs, resolved)
+            value = fact_value(check.fact, costs, resolved)
             wanted = evaluate(check.value, resolved.scope)
         except SpecError as error:
             report.add(*error.diagnostics)
@@ -59,7 +59,7 @@ def check_facts(resolved: Resolved, report: Report) -> None:
             )
 
 
-def _fact(fact: tree.Expr, costs: Costs, resolved: Resolved) -> Any:
+def fact_value(fact: tree.Expr, costs: Costs, resolved: Resolved) -> Any:
     match fact:
         case tree.Name(id=name) if name in PLAIN:
             return PLAIN[name](costs)

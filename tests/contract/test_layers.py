@@ -24,7 +24,7 @@ ROOMS = (
     ("specc.faces", "specc.pytest_plugin", "specc.pytest_items"),
 )
 APART = (("specc.backends.torch", "specc.backends.onnx"),)  # rooms of one rank that may not know of each other
-HOME = {"lark": "specc.syntax", "jinja2": "specc.backends.torch", "onnx": "specc.backends.onnx"}
+HOME = {"lark": "specc.syntax", "jinja2": "specc.backends.torch", "onnx": "specc.backends.onnx", "pygls": "specc.faces.lsp", "lsprotocol": "specc.faces.lsp"}
 LATE = {
     "torch",
     "onnxruntime",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from specc.diagnostics.finding import MOST, Diagnostic, Report, SpecError
 from specc.resolve.model import Resolved
-from specc.resolve.program import read
+from specc.resolve.program import Reader, read
 from specc.source import Source
 from specc.tools import check
 from specc.tools.lint.directives import Directives, directives
@@ -28,10 +28,15 @@ class Examined:
 
 
 class Examiner:
-    """Looks at files one by one; what two of them share is reported once, and a comment that any of them needs is of use."""
+    """Looks at files one by one; what two of them share is reported once, and a comment that any of them needs is of use.
 
-    def __init__(self, settings: Callable[[Path], Settings]) -> None:
-        self.settings = settings
+    reader: gives the texts, those of used files too. seen: is shown every model without errors.
+    """
+
+    def __init__(
+        self, settings: Callable[[Path], Settings], reader: Reader = read, seen: Callable[[Resolved], None] = lambda resolved: None
+    ) -> None:
+        self.settings, self.reader, self.seen = settings, reader, seen
         self._known: set[tuple] = set()
         self._comments: dict[str, Directives] = {}
 
@@ -55,10 +60,11 @@ class Examiner:
 
         def look(resolved: Resolved, report: Report) -> None:
             lint(resolved, codes, report)
+            self.seen(resolved)
 
         try:
-            one.source = read(path)
-            one.models, report = check.check_file(path, look, one.source)
+            one.source = self.reader(path)
+            one.models, report = check.check_file(path, look, one.source, self.reader)
             found = report.found
         except SpecError as error:
             found = list(error.diagnostics)

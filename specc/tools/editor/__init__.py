@@ -1,0 +1,1 @@
+"""What an editor asks about a spec while it is being written, without a word of the protocol it asks in."""

@@ -1,0 +1,139 @@
+"""A model and its parts in figures, as markdown."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from specc.diagnostics.finding import SpecError
+from specc.ir.model import Model
+from specc.ir.node import Component
+from specc.resolve.evaluate import evaluate
+from specc.resolve.model import Resolved
+from specc.tools.analyse import Costs
+from specc.tools.editor import wording
+from specc.tools.editor.values import Placed
+from specc.tools.facts import OPERATORS, fact_value
+
+MOST_ROWS = 24
+
+
+def model(model: Model) -> str:
+    """Parameters, work, cache and layers of a whole model."""
+    costs = Costs(model)
+    dims = model.stack.dims
+    rows = [("parameters", f"{costs.parameters:,}")]
+    if costs.active != costs.parameters:
+        rows.append(("active for a token", f"{costs.active:,}"))
+    rows += [(f"  in {part}", f"{size:,}") for part, size in costs.by_part.items()]
+    rows.append(("weights in bf16", size_of(costs.weight_bytes("bf16"))))
+    if costs.kv_cache(1):
+        rows.append(("cache per token in bf16", size_of(costs.kv_cache(1) - costs.kv_cache(0))))
+        if dims.context:
+            rows.append((f"cache of {dims.context:,} tokens", size_of(costs.kv_cache(dims.context))))
+    rows.append(("FLOPs per token", f"{costs.flops(dims.context or 1):.3g}" + (f" at {dims.context:,} tokens" if dims.context else "")))
+    return table(("", "", "r"), rows) + "\n\n" + layout(model)
+
+
+def layout(model: Model) -> str:
+    """Which kind of layer stands where."""
+    lines = []
+    for stack in model.stacks:
+        runs = [(label, len(list(run))) for label, run in groupby(layer.label for layer in stack.layers)]
+        shown = [f"{count} x {label}" if count > 1 else label for label, count in runs[:12]]
+        lines.append(
+            f"{stack.name + ': ' if stack.name else ''}{len(stack.layers)} layers: {', '.join([*shown, '...'] if len(runs) > 12 else shown)}"
+        )
+    return "\n\n".join(lines)
+
+
+def layers(model: Model, label: str) -> str:
+    """Where a kind of layer stands, and what one of them holds."""
+    told = []
+    for stack in model.stacks:
+        numbers = [n for n, layer in enumerate(stack.layers) if layer.label == label]
+        if not numbers:
+            continue
+        layer = stack.layers[numbers[0]]
+        rows = [(i.path, wording.spelt(i.component), f"{sum(p.size for p in i.parameters(stack.dims)):,}") for i in layer.instances]
+        rows += [("position", wording.spelt(layer.position), ""), ("mask", wording.spelt(layer.mask), "")]
+        told.append(
+            f"{len(numbers)} of {len(stack.layers)} layers: {_ranges(numbers)}\n\n" + table(("sublayer", "what it is", "parameters"), rows)
+        )
+    return "\n\n".join(told)
+
+
+def component(component: Component) -> str:
+    """Every field with its value; those at their default too, for nothing is hidden."""
+    cls = type(component)
+    rows = [(f"`{name}`", f"`{wording.spelt(getattr(component, name))}`") for name in wording.fields_of(cls)]
+    return table(("field", "value"), rows) if rows else f"`{component.kind}` has no fields."
+
+
+def fields(cls: type[Component]) -> str:
+    """Every field with what it takes."""
+    rows = [(f"`{name}`", wording.type_of(cls, name), _default(cls, name)) for name in wording.fields_of(cls)]
+    return table(("field", "takes", "default"), rows) if rows else "It has no fields."
+
+
+def instances(found: list[Placed]) -> list[str]:
+    """The parameters of a component where it stands, with their shapes."""
+    if not found:
+        return []
+    one = found[0]
+    count = sum(max(1, len(p.layers)) for p in found)
+    learned = [p for p in one.parameters if p.role != "fixed"]
+    each = sum(p.size for p in learned)
+    total = sum(max(1, len(p.layers)) * sum(q.size for q in p.parameters if q.role != "fixed") for p in found)
+    if not one.parameters:
+        return ["No parameters."]
+    rows = [(f"`{p.name}`", f"[{', '.join(map(str, p.shape))}]", f"{p.size:,}") for p in one.parameters[:MOST_ROWS]]
+    if len(one.parameters) > MOST_ROWS:
+        rows.append((f"{len(one.parameters) - MOST_ROWS} more", "", ""))
+    text = table(("parameter", "shape", "values"), rows)
+    return [text, f"{each:,} parameters" + (f", {total:,} in its {count} instances" if count > 1 else "")]
+
+
+def fact(resolved: Resolved, name: str, offset: int) -> str:
+    """What a check's fact is, and whether the check holds."""
+    check = next((c for c in resolved.body.checks if c.fact.span.start == offset), None)
+    if check is None:
+        return ""
+    try:
+        value, wanted = fact_value(check.fact, Costs(resolved.model), resolved), evaluate(check.value, resolved.scope)
+    except SpecError:
+        return ""
+    if not isinstance(value, (int, float)) or not isinstance(wanted, (int, float)):
+        return ""
+    return f"{value:,}, which holds" if OPERATORS[check.operator](value, wanted) else f"{value:,}, which does not hold"
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table of markdown; a column of figures is flush right."""
+    width = len(rows[0]) if rows else len(head)
+    right = [bool(rows) and all(row[n][:1].isdigit() or not row[n] for row in rows) for n in range(width)]
+    lines = [f"| {' | '.join(head[:width])} |", f"|{'|'.join('---:' if r else '---' for r in right)}|"]
+    return "\n".join(lines + [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows])
+
+
+def size_of(size: float) -> str:
+    """Bytes in the largest binary unit that leaves at least one of it."""
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):,.4g} {unit}"
+    return f"{size:g} B"
+
+
+def _default(cls: type[Component], name: str) -> str:
+    return "needed, or derived" if wording.is_needed(cls, name) else wording.default_of(cls, name)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`0, 2, 4 to 9`"""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = [str(a) if a == b else f"{a} to {b}" for a, b in runs[:8]]
+    return ", ".join([*shown, "..."] if len(runs) > 8 else shown)
