@@ -33,7 +33,7 @@ IGNORE = "# specc: ignore[LNT001] for later"
     (spec("checks { parms == 1 }"), None),
     (spec("depth = 3"), None),
     (spec("contxt = 32"), None),  # there is a context already
-    (spec("width = 32", context=None), None),  # the suggestion is far off
+    (spec("emd = 32"), None),  # the suggestion is far off
     (spec(position="rope(tta: 10_000, theta: 10_000)"), None),
     ("model {", None),
 ])  # fmt: skip
