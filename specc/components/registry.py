@@ -12,8 +12,8 @@ from pydantic_core import core_schema
 
 from specc.ir.node import Component
 
-AXES = ("input", "position", "scaling", "mask", "norm", "attention", "ffn", "router", "activation", "embed", "head")
-SUBLAYERS = ("norm", "attention", "ffn")  # the axes whose members a block may call
+AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "ffn", "router", "activation", "embed", "head")
+SUBLAYERS = ("norm", "gain", "attention", "ffn")  # the axes whose members a block may call
 
 
 @cache

@@ -21,6 +21,11 @@ MACROS: dict[str, dict[str, str]] = {
         "definition": "(c, shape) its class, or nothing where torch has one; shape: the texts of the weight's extents",
         "construct": "(c, shape) the expression that makes the module",
     },
+    "gain": {
+        "title": "the name of its class",
+        "definition": "(c, shape) its class; shape: the texts of the weight's extents",
+        "construct": "(c, shape) the expression that makes the module",
+    },
     "activation": {
         "definition": "(c) a helper function, or nothing",
         "apply": "(c, x) an expression",
@@ -79,5 +84,7 @@ MACROS: dict[str, dict[str, str]] = {
 # The axes whose modules read other tokens: they take the frame's arguments after x, and give back what is to be kept.
 # The name is that of their result in a block.
 MIXES = {"attention": "attended"}
+# The axes whose classes take the extents of their weight and are named when they are first printed.
+SHAPED = ("norm", "gain")
 # The axes of which a block's residual branches are made: dropout follows them.
 BRANCHES = ("attention", "ffn")

@@ -54,9 +54,9 @@ class Formula:
             case Add(terms=(*terms, last)) if not _reads(last, name):
                 self.bind(name, terms[0] if len(terms) == 1 else Add(terms=tuple(terms)))
                 self.bind(name, Add(terms=(Ref(name=name), last)))
-            case Concat(parts=(first, *rest)) if not any(_reads(part, name) for part in rest):
-                self.bind(name, first)
-                self.bind(name, Concat(parts=(Ref(name=name), *rest)))
+            case Concat(parts=(*parts, last)) if not _reads(last, name) and parts != [Ref(name=name)]:
+                self.bind(name, parts[0] if len(parts) == 1 else Concat(parts=tuple(parts)))
+                self.bind(name, Concat(parts=(Ref(name=name), last)))
             case Insert(into=into) if not isinstance(into, Ref) and not _reads(wire.what, name):
                 self.bind(name, into)
                 self.bind(name, wire.model_copy(update={"into": Ref(name=name)}))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from specc.backends.torch.contract import SHAPED
 from specc.backends.torch.environment import component as macros_of
 from specc.backends.torch.numbers import Constants, Number, Owner, argument, literal
 from specc.components.registry import AXES
@@ -147,7 +148,7 @@ class View:
 
     def construct(self, *arguments: Any) -> str:
         """The expression that makes it a module; its class, if it needs one, joins the file."""
-        if self._components[0].axis == "norm" and not self.name:
+        if self._components[0].axis in SHAPED and not self.name:
             self.name = self._page.title(self.macro("title"), self.macro("definition", *arguments))  # the class, but for its name
         self._define(*arguments)
         return self.macro("construct", *arguments).strip()

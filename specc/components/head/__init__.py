@@ -6,9 +6,12 @@ has it) says that its matrix is the token table.
 
 MEMBERS = {
     "classify": "classify:Classify",
+    "classify_distilled": "classify_distilled:ClassifyDistilled",
     "classify_tokens": "classify_tokens:ClassifyTokens",
     "hidden": "hidden:Hidden",
     "lm": "lm:LanguageModel",
     "mlm": "mlm:MaskedLanguageModel",
+    "image_embedding": "image_embedding:ImageEmbedding",
     "pooled": "pooled:Pooled",
+    "probed": "probed:Probed",
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from specc.ir.node import Component, Dims, Finding, Parameter
+
+Pool = Literal["first", "last", "mean", "mean_patches"]
 
 
 class Head(Component):
@@ -17,6 +19,35 @@ class Head(Component):
     def output_shape(self, name: str, dims: Dims) -> tuple[int | str, ...]:
         """The extents of a named output: integers and the symbols batch and sequence."""
         return ("batch", "sequence", dims.vocab or 0)
+
+
+def with_leading(given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+    """A head's fields with the tokens in front of the patches counted, where it takes the patches alone."""
+    pools = given.get("pool")
+    takes = "mean_patches" in (pools if isinstance(pools, tuple) else (pools,))
+    return {"leading": dims.leading, **given} if takes and dims.image else given
+
+
+def check_pools(pools: tuple[str, ...], leading: int, dims: Dims) -> Iterator[Finding]:
+    """Patches stand only in images, and `leading` counts the tokens in front of them."""
+    if "mean_patches" in pools and dims.image is None:
+        yield Finding("pool", "IMG002", "`mean_patches` is a mean over the patches of an image, and this model reads no images")
+    elif "mean_patches" not in pools and leading:
+        yield Finding("leading", "TYP005", "`leading` counts the tokens that `mean_patches` leaves out, and the patches are not pooled here")
+    elif "mean_patches" in pools and leading >= (dims.context or 0):
+        yield Finding("leading", "IMG001", f"behind {leading} of {dims.context} tokens there are none to take the mean of")
+
+
+def pooled(g, call, hidden, pools: tuple[str, ...], leading: int):
+    """hidden [B, T, C] -> [B, C], or [B, n * C] for n pools one beside the other"""
+    found = []
+    for pool in pools:
+        if pool == "mean_patches":
+            ends = g.constant([leading], "int64"), g.constant([2**62], "int64")
+            found.append(g.op("ReduceMean", g.op("Slice", hidden, *ends, g.constant([1], "int64")), g.constant([1], "int64"), keepdims=0))
+        else:
+            found.append({"first": call.frame.first, "last": call.frame.last, "mean": call.frame.mean}[pool](hidden))
+    return found[0] if len(found) == 1 else g.op("Concat", *found, axis=-1)
 
 
 def vocabulary(dims: Dims) -> Iterator[Finding]:

@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from specc.components.head.base import Head
+from specc.components.head.base import Head, Pool, check_pools, pooled, with_leading
 from specc.components.registry import slot
-from specc.ir.node import Dims, Parameter, linear, structural
+from specc.ir.node import Dims, Finding, Parameter, linear, structural, under
 
 
 class Classify(Head):
     """A linear map to the classes from one vector per sequence: the first token's, the last real one's or their mean.
 
-    With an activation the vector first passes activation(dense(vector)).
+    mean_patches is the mean over an image's tokens behind the `leading` first ones; of a list of pools the vectors stand beside
+    one another. A norm normalises the vector; with an activation it then passes activation(dense(vector)).
     """
 
     kind: Literal["classify"] = "classify"
     positional: ClassVar[tuple[str, ...]] = ("classes",)
     classes: int = Field(gt=0)
-    pool: Literal["first", "last", "mean"] = structural()
+    pool: Pool | tuple[Pool, ...] = structural()
+    leading: int = structural(0)
+    norm: slot("norm", optional=True) = None
     activation: slot("activation", optional=True) = None
     bias: bool = structural(True)
 
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        pool = given.get("pool")
+        one = isinstance(pool, tuple) and len(pool) == 1
+        return with_leading(given | {"pool": pool[0]} if one else given, dims)
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        yield from check_pools(self.pools, self.leading, dims)
+        if not self.pool or len(set(self.pools)) < len(self.pools):
+            yield Finding("pool", "VAL004", "a list of pools names each once, and at least one")
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        return self.pool if isinstance(self.pool, tuple) else (self.pool,)
+
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        dense = () if self.activation is None else linear("dense", dims.dim, dims.dim, True)
-        return dense + linear("classes", dims.dim, self.classes, self.bias)
+        width = dims.dim * len(self.pools)
+        norm = () if self.norm is None else under("norm", self.norm.over(width))
+        dense = () if self.activation is None else linear("dense", width, width, True)
+        return norm + dense + linear("classes", width, self.classes, self.bias)
 
     def shrunk(self, plan) -> Classify:
         return self.replaced(classes=plan.count(self.classes))
@@ -41,8 +62,10 @@ class Classify(Head):
         return ("batch", self.classes)
 
     def lower(self, g, x, call):
-        pool = {"first": call.frame.first, "last": call.frame.last, "mean": call.frame.mean}[self.pool]
-        x = pool(call.frame.sequences(x))  # [B, C]
+        x = pooled(g, call, call.frame.sequences(x), self.pools, self.leading)  # [B, C]
+        if self.norm is not None:
+            with g.scope("norm"):
+                x = self.norm.lower(g, x)
         if self.activation is not None:
             x = self.activation.lower(g, g.linear(x, "dense"))
         return {"logits": g.linear(x, "classes")}

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
-from specc.components.head.base import Head
-from specc.ir.node import Dims, Parameter, linear, structural
+from specc.components.head.base import Head, check_pools, pooled, with_leading
+from specc.components.registry import slot
+from specc.ir.node import Dims, Finding, Parameter, linear, structural, under
 
 
 class Pooled(Head):
-    """mean: the mean over real tokens. first: the first token. tanh_first: tanh of a linear map of the first (BERT's pooler)."""
+    """mean: the mean over real tokens. first: the first token. tanh_first: tanh of a linear map of the first (BERT's pooler).
+
+    mean_patches: the mean over an image's tokens behind the `leading` first ones. A norm normalises the vector.
+    """
 
     kind: Literal["pooled"] = "pooled"
     positional: ClassVar[tuple[str, ...]] = ("pool",)
-    pool: Literal["mean", "first", "tanh_first"] = structural()
+    pool: Literal["mean", "first", "tanh_first", "mean_patches"] = structural()
+    leading: int = structural(0)
+    norm: slot("norm", optional=True) = None
     outputs: ClassVar[tuple[str, ...]] = ("last_hidden_state", "pooler_output")
 
+    @classmethod
+    def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
+        return with_leading(given, dims)
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        yield from check_pools((self.pool,), self.leading, dims)
+
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        return linear("dense", dims.dim, dims.dim, True) if self.pool == "tanh_first" else ()
+        norm = () if self.norm is None else under("norm", self.norm.over(dims.dim))
+        return norm + (linear("dense", dims.dim, dims.dim, True) if self.pool == "tanh_first" else ())
 
     def flops(self, dims: Dims, context: float) -> int:
         return 0
@@ -30,7 +45,10 @@ class Pooled(Head):
 
     def lower(self, g, x, call):
         hidden = call.frame.sequences(x)
-        pooled = call.frame.mean(hidden) if self.pool == "mean" else call.frame.first(hidden)  # [B, C]
+        vector = pooled(g, call, hidden, (self.pool.removeprefix("tanh_"),), self.leading)  # [B, C]
+        if self.norm is not None:
+            with g.scope("norm"):
+                vector = self.norm.lower(g, vector)
         if self.pool == "tanh_first":
-            pooled = g.op("Tanh", g.linear(pooled, "dense"))
-        return {"last_hidden_state": hidden, "pooler_output": pooled}
+            vector = g.op("Tanh", g.linear(vector, "dense"))
+        return {"last_hidden_state": hidden, "pooler_output": vector}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.components.probe import Probe, spec
-from tests.oracle.formulas import activate
+from tests.components.probe import Probe, Refused, picture, spec
+from tests.oracle.formulas import activate, normalise
 from tests.oracle.weights import linear
 
 
@@ -13,12 +13,34 @@ def _with(classes: int = 3, pool: str = "last", rest: str = "", **fields: object
     return spec(head=f"classify({classes}, pool: {pool}{rest and ', '}{rest})", **fields)
 
 
+def _on_images(pool: str, rest: str = "") -> str:
+    return picture(head=f"classify(3, pool: {pool}{rest})", final_norm="none")
+
+
+NORM = "norm: layer(eps: 1e-5)"
 PROBES = {
     "classes": Probe(_with(3), _with(5)),
     "pool": tuple(
         Probe(_with(pool=one, mask=mask), _with(pool=other, mask=mask))
         for mask in ("causal", "bidirectional")
-        for one, other in (("first", "last"), ("last", "mean"), ("mean", "first"))
+        for one, other in (("first", "last"), ("last", "mean"), ("mean", "first"), ("[first, last]", "[last, mean]"))
+    )
+    + (
+        Probe(_on_images("first"), _on_images("last")),
+        Probe(_on_images("mean"), _on_images("mean_patches"), follows=("leading",)),
+        Probe(_on_images("[first, mean_patches]"), _on_images("[mean_patches, first]")),
+        Refused(_with(pool="mean_patches"), "IMG002"),
+        Refused(_with(pool="[first, first]"), "VAL004"),
+    ),
+    "leading": (
+        Probe(_on_images("mean_patches"), _on_images("mean_patches", ", leading: 3")),
+        Probe(_on_images("[first, mean_patches]"), _on_images("[first, mean_patches]", ", leading: 0")),
+        Refused(_on_images("mean", ", leading: 1"), "TYP005"),
+        Refused(_on_images("mean_patches", ", leading: 25"), "IMG001"),
+    ),
+    "norm": (
+        Probe(_with(), _with(rest=NORM)),
+        Probe(_on_images("[first, mean_patches]", f", {NORM}"), _on_images("[first, mean_patches]", ", norm: layer(eps: 0.5)"), follows=("eps",)),
     ),
     "activation": (Probe(_with(), _with(rest="activation: tanh")), Probe(_with(rest="activation: gelu"), _with(rest="activation: tanh"))),
     "bias": (Probe(_with(), _with(rest="bias: false")), Probe(_with(rest="activation: tanh"), _with(rest="activation: tanh, bias: false"))),
@@ -31,7 +53,11 @@ def outputs(c, w, x, frame):
 
 def _logits(c, w, x, valid):
     real = [t for t in range(len(x)) if valid[t]]
-    pooled = {"first": x[0], "last": x[real[-1]], "mean": sum(x[t] for t in real) / len(real)}[c.pool]
+    behind = x[c.leading :]
+    every = {"first": x[0], "last": x[real[-1]], "mean": sum(x[t] for t in real) / len(real), "mean_patches": sum(behind) / len(behind)}
+    pooled = np.concatenate([every[pool] for pool in ([c.pool] if isinstance(c.pool, str) else c.pool)])
+    if c.norm is not None:
+        pooled = normalise(c.norm, w.under("norm"), pooled)
     if c.activation is not None:
         pooled = activate(c.activation, linear(w, "dense", pooled))
     return linear(w, "classes", pooled)
