@@ -49,6 +49,13 @@ class Batched(Node):
     of: Source
 
 
+class Row(Node):
+    """Stored as a vector what is a matrix of a single row."""
+
+    op: Literal["row"] = "row"
+    of: Source
+
+
 class Fused(Node):
     """Several parts along the rows of one tensor, in `order`.
 
@@ -61,7 +68,7 @@ class Fused(Node):
     groups: int = 1
 
 
-Source = Annotated[Tensor | Transpose | Stacked | Batched | Fused, Field(discriminator="op")]
+Source = Annotated[Tensor | Transpose | Stacked | Batched | Row | Fused, Field(discriminator="op")]
 
 
 class WeightRule(Node):
@@ -80,5 +87,5 @@ class WeightMap(Node):
     rules: tuple[WeightRule, ...] = ()
 
 
-for _model in (Transpose, Stacked, Batched, Fused, WeightRule):
+for _model in (Transpose, Stacked, Batched, Row, Fused, WeightRule):
     _model.model_rebuild()

@@ -203,6 +203,11 @@ def _batched(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     return Source("batched", of=_source(value, call))
 
 
+def _row(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    return Source("row", of=_source(value, call))
+
+
 def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     given = _by_name(call, scope, evaluate)
     order, groups = given.get("order"), given.get("groups", 1)
@@ -248,6 +253,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "range": _range,
     "record": _record,
     "rope_of": rope_of,
+    "row": _row,
     "same": _same,
     "sqrt": _sqrt,
     "stacked": _stacked,

@@ -7,7 +7,7 @@ from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
 from specc.ir.model import Model
-from specc.ir.weights import Batched, Fused, Stacked, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Row, Stacked, Tensor, Transpose, WeightMap, WeightRule
 from specc.ir.weights import Source as SourceNode
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
@@ -115,6 +115,8 @@ def source_of(value: Any, span: Span) -> SourceNode:
             return Transpose(of=source_of(value.of, span))
         case Source(operation="batched"):
             return Batched(of=source_of(value.of, span))
+        case Source(operation="row"):
+            return Row(of=source_of(value.of, span))
         case Source(operation="stacked"):
             return Stacked(of=source_of(value.of, span), flat=value.flat)
         case Source(operation="fused"):

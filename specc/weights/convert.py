@@ -36,6 +36,8 @@ def to_published(model: Model, checkpoint: Checkpoint, out: Path, map_name: str 
             shape = (shape[0] * len(slices), *shape[1:]) if way.stack.flat else (len(slices), *shape)
         if way.batched:
             shape = (1, *shape)
+        if way.row:
+            shape = shape[1:]
         entries.append((name, stored[keys[0]].tensor.dtype, shape))
     return write(out, PUBLISHED, entries, lambda name: (c for way, keys in ways[name] for c in _joined(way, [stored[key] for key in keys])), progress)
 

@@ -80,6 +80,8 @@ class Placing:
     def _slice(self, key: str, tensor: TensorInfo, way: Candidate) -> TensorInfo:
         """A stacked tensor's slice, as a tensor of its own; of a batched one all that it holds."""
         stack = way.stack
+        if way.row and len(tensor.shape) == 1:
+            return replace(tensor, shape=(1, *tensor.shape))
         if way.batched and tensor.shape[:1] == (1,):
             return replace(tensor, shape=tensor.shape[1:])
         if way.batched:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from specc.diagnostics.finding import fail
-from specc.ir.weights import Batched, Fused, Source, Stacked, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Row, Source, Stacked, Transpose, WeightMap, WeightRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Candidate:
     groups: int = 1
     stack: Stack | None = None
     batched: bool = False
+    row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class _Rule:
     groups: int
     stacked: Stacked | None = None
     batched: bool = False
+    row: bool = False
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ class _Rule:
             names.append(name + rest)
         stack = self._stack(key, counts)
         if not self.order:
-            return Candidate(tuple(names), self.transposed, stack=stack, batched=self.batched)
+            return Candidate(tuple(names), self.transposed, stack=stack, batched=self.batched, row=self.row)
         at = len(self.head)
         parts = tuple((part, ".".join([*key[:at], part, *key[at + 1 :]])) for part in self.order)
         return Candidate(tuple(names), self.transposed, key[at], parts, self.groups, stack)
@@ -124,15 +126,16 @@ def _prepare(rule: WeightRule) -> _Rule:
     if isinstance(source, Stacked):
         stacked, source = source, source.of
     batched = isinstance(source, Batched)
-    if batched:
+    row = isinstance(source, Row)
+    if batched or row:
         source = source.of
     numbered = any(part[0] == "{" for part in rule.own.split("."))
-    deeper = isinstance(source, Fused | Transpose | Stacked | Batched)
-    if deeper or (stacked is not None and not numbered) or (batched and (order or stacked)):
+    deeper = isinstance(source, Fused | Transpose | Stacked | Batched | Row)
+    if deeper or (stacked is not None and not numbered) or ((batched or row) and (order or stacked)) or (row and transposed):
         raise fail(
             "WGT015",
             f"the weights rule for `{rule.own}` nests in a way that specc cannot undo",
             help="write fused(transpose(stacked(name)), order: [...]): each once, in this order, and `stacked` for a numbered part; "
-            "`batched` stands around a name, in `transpose` or alone",
+            "`batched` stands around a name, in `transpose` or alone, and `row` stands alone around one",
         )
-    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked, batched)
+    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked, batched, row)

@@ -11,6 +11,7 @@ SMALL = {
     "num_attention_heads": 4, "n_head": 4, "n_heads": 4, "attention_heads": 4, "num_heads": 4, "num_key_value_heads": 2,
     "intermediate_size": 96, "ffn_dim": 96, "hidden_dim": 96, "vocab_size": 199, "word_embed_proj_dim": 32,
 }  # fmt: skip
+VISION = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 96, "image_size": 32, "patch_size": 8}
 OWN = {
     "gpt_neo": {"attention_types": [[["global", "local"], 2]], "window_size": 8},
     "gptj": {"rotary_dim": 8},
@@ -21,6 +22,14 @@ OWN = {
     "glm4_moe": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_group": 2, "topk_group": 1},
     "ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 32, "moe_num_shared_experts": 1},
     "minimax_m2": {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "vit": {"image_size": 32, "patch_size": 8},
+    "deit": {"image_size": 32, "patch_size": 8},
+    "dinov2": {"image_size": 32, "patch_size": 8},
+    "dinov2_with_registers": {"image_size": 32, "patch_size": 8},
+    "clip": {"vision_config": VISION, "architectures": ["CLIPForImageClassification"]},
+    "siglip": {"vision_config": VISION, "architectures": ["SiglipForImageClassification"]},
+    "clip_vision_model": {"image_size": 32, "patch_size": 8},
+    "siglip_vision_model": {"image_size": 32, "patch_size": 8},
     "phi3": {"pad_token_id": 1},
     "falcon": {"num_attention_heads": 4},
     "modernbert": {"pad_token_id": 1},

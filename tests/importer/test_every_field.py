@@ -32,6 +32,9 @@ no_init_weights = pytest.importorskip("transformers.initialization").no_init_wei
 
 LENGTH = 20
 MASKED = ("albert", "bert", "camembert", "distilbert", "electra", "megatron_bert", "modernbert", "roberta", "xlm_roberta")
+IMAGES = ("beit", "clip", "deit", "dinov2", "dinov2_with_registers", "siglip", "vit")  # as classifiers
+IDLE = ("mask_token", "vision_model.head.")  # parameters that no number of these classes depends on
+TOWERS = ("clip_vision_model", "siglip_vision_model")
 # families with other configs than that of configs.py, or with several: fields that have an effect in them alone
 SMALL_WINDOW = {"sliding_window": 6}
 MORE: dict[str, list[dict[str, Any]]] = {
@@ -120,8 +123,8 @@ def others(name: str, value: Any) -> Iterator[Any]:
 
 def answer(family: str, config: dict[str, Any]) -> dict[str, Any] | None:
     """Shapes and numbers of the reference, None where there is no such model."""
-    given = {n: v for n, v in copy.deepcopy(config).items() if n not in ("model_type", "architectures")}
-    auto = transformers.AutoModelForMaskedLM if family in MASKED else transformers.AutoModelForCausalLM
+    given = {n: v for n, v in copy.deepcopy(config).items() if n not in ("model_type", *["architectures"] * (family not in IMAGES))}
+    auto = getattr(transformers, f"AutoModel{_task(family)}")
     try:
         with warnings.catch_warnings(), no_init_weights():
             warnings.simplefilter("ignore")
@@ -133,12 +136,19 @@ def answer(family: str, config: dict[str, Any]) -> dict[str, Any] | None:
                 noise = np.random.default_rng([crc32(name.encode()), *tensor.shape]).standard_normal(tuple(tensor.shape))
                 tensor.copy_(torch.from_numpy(noise * 0.3 + 0.1 * (tensor.dim() == 1)))
             ids = torch.from_numpy(np.random.default_rng(1).integers(5, 100, (1, LENGTH)))
-            logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.numpy()
+            if family in (*IMAGES, *TOWERS):
+                looks = made.vision_config if hasattr(made, "vision_config") else made
+                size = looks.image_size if isinstance(looks.image_size, int) else looks.image_size[0]
+                pixels = np.random.default_rng(1).standard_normal((1, looks.num_channels, size, size)).astype(np.float32)
+                out = model(pixel_values=torch.from_numpy(pixels))
+                logits = (out.pooler_output if family in TOWERS else out.logits).numpy()
+            else:
+                logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.numpy()
     except Exception:  # whatever the library says, this is no model
         return None
     if not np.isfinite(logits).all():
         return None
-    return {name: tuple(p.shape) for name, p in model.named_parameters()} | {"logits": logits}
+    return {name: tuple(p.shape) for name, p in model.named_parameters() if not any(word in name for word in IDLE)} | {"logits": logits}
 
 
 def differ(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -164,8 +174,7 @@ def test_no_field_is_ignored(family: str, tmp_path: Path) -> None:
     ignored, seen = [], 0
     for more in MORE.get(family, [{}]):
         base = published(family, **TINY.get(family, {}) | more)
-        if family in MASKED:
-            base["architectures"] = [_masked_class(family)]
+        base |= _classes(family)
         before, ours = answer(family, base), imported(base, tmp_path)
         assert before is not None and ours is not None
         for name in sorted(base.keys() - NO_ARCHITECTURE - (set() if family in WITH_LIBRARY else LIBRARY)):
@@ -183,7 +192,18 @@ def test_no_field_is_ignored(family: str, tmp_path: Path) -> None:
     assert not ignored, f"these change the published model and not specc's: {'; '.join(ignored)}"
 
 
-def _masked_class(family: str) -> str:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+def _task(family: str) -> str:
+    """What the reference's class is for."""
+    special = dict.fromkeys(MASKED, "ForMaskedLM") | dict.fromkeys(IMAGES, "ForImageClassification") | dict.fromkeys(TOWERS, "")
+    return special.get(family, "ForCausalLM")
 
-    return MODEL_FOR_MASKED_LM_MAPPING_NAMES[kind_of(family)]
+
+def _classes(family: str) -> dict[str, list[str]]:
+    """The class that a config names, where the family has several."""
+    from transformers.models.auto import modeling_auto
+
+    names = {"ForMaskedLM": "MODEL_FOR_MASKED_LM_MAPPING_NAMES", "ForImageClassification": "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES"}
+    if (task := _task(family)) not in names:
+        return {}
+    found = getattr(modeling_auto, names[task])[kind_of(family)]
+    return {"architectures": [found if isinstance(found, str) else found[0]]}

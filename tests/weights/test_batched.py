@@ -72,6 +72,26 @@ def test_without_that_axis(tmp_path: Path) -> None:
         place(model, open_checkpoint(checkpoint(tmp_path, tensors)))
 
 
+def test_a_row_that_is_stored_as_a_vector(tmp_path: Path) -> None:
+    text = """model m {
+      dim = 8  depth = 1  input = image(size: 4, channels: 1, patch: 2)  embed = concat(class_token(), patches()) + learned_position()
+      mask = bidirectional  norm = layer(eps: 1e-5)  attention = attention(heads: 2)  ffn = mlp(hidden: 6, activation: relu)  block = pre_norm  head = hidden
+      weights hf {
+        embed.class_token.weight = row("cls")  embed.learned_position.weight = batched("pos")  embed.patches = "patch"  final_norm = "ln_f"
+        layers[i].norm.attention = "h.{i}.ln_1"  layers[i].norm.ffn = "h.{i}.ln_2"  layers[i].attention = "h.{i}"  layers[i].ffn = "h.{i}"
+      }
+    }"""
+    model = model_of(text)
+    init(model, tmp_path / "own", seed=3)
+    published = load_file(to_published(model, open_checkpoint(tmp_path / "own"), tmp_path / "hf"))
+    first = load_file(tmp_path / "own" / "weights.safetensors")
+    assert published["cls"].shape == (8,) and published["pos"].shape == (1, 5, 8)
+    again = load_file(to_own(model, open_checkpoint(tmp_path / "hf"), tmp_path / "again"))
+    assert first.keys() == again.keys() and all(np.array_equal(first[key], again[key]) for key in first)
+    loaded = _torch_module(model).Model.from_checkpoint(tmp_path / "hf").state_dict()
+    assert all(np.array_equal(first[key], loaded[key].numpy()) for key in first)
+
+
 def test_not_around_experts(tmp_path: Path) -> None:
     model = model_of(SPEC.replace("MATRIX", '"h.{i}.gate"').replace('"h.{i}.e.{e}.up"', 'stacked(batched("h.{i}.up"))'))
     with refused("WGT015", "layers.{i}.ffn.experts.{e}.up"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from specc.backends.torch.environment import render
 from specc.backends.torch.numbers import literal
 from specc.ir.model import Model
-from specc.ir.weights import Batched, Fused, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Row, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
 
 Shape = tuple[int, ...]
 LAYER = "layers.{i}."
@@ -24,6 +24,7 @@ class Lines:
     over: str = ""  # the loop over layers, empty for what stands outside them
     splits: list[str] = field(default_factory=list)
     entries: list[tuple[str, str]] = field(default_factory=list)
+    optional: list[tuple[str, str]] = field(default_factory=list)  # what a checkpoint may lack
     inner: list[Lines] = field(default_factory=list)  # the loops over numbered parts of a layer, its experts
 
 
@@ -41,6 +42,7 @@ class _Layout:
     def __init__(self, model: Model, weights: WeightMap, keep: bool) -> None:
         self.model, self.keep = model, keep
         self.weights = weights.model_copy(update={"rules": tuple(map(_lettered, weights.rules))})
+        self.optional = {key for key, parameter in model.parameters().items() if parameter.role == "optional"}
         self.scattered = False  # whether a part that is taken is not laid out in one piece
         self.whole: list[str] = []  # statements that take a tensor of which a loop inside uses one slice at a time
         self.count = 0  # how often that loop runs
@@ -125,7 +127,7 @@ class _Layout:
                     lines.splits += [*before, f"{', '.join(taken)} = {parts}"]
                     split |= {(rule.own, rest): "", **{(f"{rule.own} {p}", rest): name for p, name in zip(order, taken, strict=True)}}
                 text = split[f"{rule.own} {part}", rest]
-            lines.entries.append((_formatted(prefix + key), text))
+            (lines.optional if prefix + key in self.optional else lines.entries).append((_formatted(prefix + key), text))
         return lines
 
     def _rule(self, key: str) -> tuple[WeightRule, str, str] | None:
@@ -157,6 +159,8 @@ class _Layout:
                 return f"{self._slices(names, rest, flat)}[e]"
             case Batched(of=of):
                 return f"{self._source(of, rest, rank)}[0]"
+            case Row(of=of):
+                return f"{self._source(of, rest, rank)}[None]"
             case Transpose(of=of) if rank == 2 and _fused(of) is None:
                 self.scattered = True
                 return f"{self._source(of, rest, rank)}.T"

@@ -103,7 +103,7 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Fr
         doc=_doc(model.doc or model.name),
         spec=model.name,
         shapes=textwrap.fill("Shapes: " + ", ".join(f"{s} {meaning}" for s, meaning in _LEGEND.items() if s in shapes) + ".", 118),
-        modules=[module for module in ("json", "math", "re") if re.search(rf"(?<![.\w]){module}\.", code)],
+        modules=[module for module in ("contextlib", "json", "math", "re") if re.search(rf"(?<![.\w]){module}\.", code)],
         functional=re.search(r"\bF\.", code) is not None,
         constants=[*page.constants.text(), *frame.constants()],
         aliases=aliases,

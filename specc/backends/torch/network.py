@@ -112,6 +112,7 @@ class Network:
             losses=" | ".join(self.page.losses),
             results=", ".join([*head.names, *["kept"] * layers.cached, *["aux_loss"] * bool(self.page.losses)]),
             published=published,
+            optional=[(key, parameter.shape) for key, parameter in self.model.parameters().items() if parameter.role == "optional"],
         )
 
     def _inputs(self) -> dict[str, Input]:

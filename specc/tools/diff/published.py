@@ -91,9 +91,11 @@ def _reading(ways: list[Candidate], shape: Shape) -> Reading | None:
         text += f", groups: {first.groups})" if first.groups > 1 else ")"
     if first.batched:
         text += ", with an axis of one in front"
+    if first.row:
+        text += ", as a vector"
     if first.stack is not None:
         text += f", slice {first.stack.number} of {first.stack.count}{' (flat)' if first.stack.flat else ''}"
-    return Reading(names, (transposed, first.part, order, first.groups, first.stack, first.batched), text)
+    return Reading(names, (transposed, first.part, order, first.groups, first.stack, first.batched, first.row), text)
 
 
 def _judged(key: str, before: Reading, after: Reading | None, shapes: Mapping[str, Shape], readers: Mapping[str, str]) -> tuple[Level, str]:

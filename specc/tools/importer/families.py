@@ -24,7 +24,7 @@ MECHANISMS = {
     "mixture-of-attention heads": "jetmoe",
     "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
     "an encoder with a decoder": "t5 mt5 umt5 bart mbart marian pegasus m2m_100 switch_transformers t5gemma whisper longt5 led blenderbot",
-    "images": "vit deit beit dinov2 dinov2_with_registers siglip clip clip_vision_model clip_text_model llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
+    "images and text together": "llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
     "sound": "wav2vec2 hubert",
 }  # fmt: skip
 
