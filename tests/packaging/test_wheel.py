@@ -95,7 +95,7 @@ def test_what_the_wheel_holds(wheel: Path):
     assert wheel.name == f"specc_compiler-{specc.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    for folder, pattern in (("grammar", "*"), ("specs", "**/*.specc"), ("templates", "**/*.jinja")):
+    for folder, pattern in (("grammar", "specc.*"), ("specs", "**/*.specc"), ("templates", "**/*.jinja")):
         files = {f"specc/_data/{file.relative_to(ROOT)}" for file in (ROOT / folder).glob(pattern) if file.is_file()}
         assert files and files <= names
     modules = {str(file.relative_to(ROOT)) for file in (ROOT / "specc").rglob("*.py")} | {"specc/syntax/tables.json"}
