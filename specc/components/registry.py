@@ -14,6 +14,7 @@ from specc.ir.node import Component
 
 AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "ffn", "router", "activation", "embed", "head")
 SUBLAYERS = ("norm", "gain", "attention", "ffn")  # the axes whose members a block may call
+OVER = ("adapter",)  # the axes whose members lie over a whole model; no model has a field of theirs
 
 
 @cache

@@ -18,6 +18,7 @@ ROOMS = {
     "IMG": "What an image model cannot be made of",
     "CFG": "A published config that cannot be taken over as it is",
     "WGT": "A checkpoint, or the rules that say how it names its tensors",
+    "ADP": "An adapter, its places in a model, and its weights",
     "CAP": "What can be written and not yet compiled",
     "CHK": "A check that does not hold",
     "LNT": "What has no effect, or is seldom meant",

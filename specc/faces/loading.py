@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, fail
+from specc.resolve.adapter import ResolvedAdapter, resolve_adapter
 from specc.resolve.model import Resolved, resolve
 from specc.resolve.program import Program, load
 from specc.syntax import tree
@@ -45,6 +46,20 @@ def one_model(path: str, name: str | None = None) -> Resolved:
     if name not in program.models or program.models[name].parameters:
         raise fail("SYS003", f"{path} holds no model `{name}`", None, f"it holds {', '.join(concrete)}")
     return resolve(program.models[name], program, report)
+
+
+def one_subject(path: str, name: str | None = None) -> Resolved | ResolvedAdapter:
+    """The same where a command works on adapters too: what is named, or the only adapter or model of the file."""
+    program, report = load(Path(path)), Report()
+    if not program.adapters:
+        return one_model(path, name)
+    known = [*(n for n in program.own if not program.models[n].parameters), *program.adapters]
+    if name is None and len(known) != 1:
+        raise fail("SYS003", f"{path} holds several models and adapters", None, f"name one with --model: {', '.join(known)}")
+    name = name or known[0]
+    if name in program.adapters:
+        return resolve_adapter(program.adapters[name], program, report)
+    return one_model(path, name)
 
 
 def origins(resolved: Resolved) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -81,13 +81,15 @@ class Parameter:
     """A tensor of a component. `name` is relative to the component (`q.weight`).
 
     role: learned counts in `params`; fixed is stored but not learned; optional is learned, and may be absent from a
-    checkpoint. init: normal, ones, zeros, or `offset` (zeros for a norm that adds 1 itself).
+    checkpoint. init: normal, ones, zeros, or `offset` (zeros for a norm that adds 1 itself). slot: the weight of a linear map
+    or of a table of rows that is a module of its own in PyTorch, over which an adapter can be laid.
     """
 
     name: str
     shape: tuple[int, ...]
     init: Literal["normal", "ones", "zeros"] = "normal"
     role: Literal["learned", "fixed", "optional"] = "learned"
+    slot: Literal["", "map", "table"] = ""
 
     @property
     def size(self) -> int:
@@ -132,13 +134,13 @@ class Finding:
 
 def linear(name: str, width_in: int, width_out: int, bias: bool) -> tuple[Parameter, ...]:
     """The weight [out, in] of a linear map and, if it has one, its bias [out]."""
-    weight = Parameter(f"{name}.weight", (width_out, width_in))
+    weight = Parameter(f"{name}.weight", (width_out, width_in), slot="map")
     return (weight, Parameter(f"{name}.bias", (width_out,), "zeros")) if bias else (weight,)
 
 
 def under(prefix: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
     """The same parameters one level further down: `weight` becomes `prefix.weight`."""
-    return tuple(Parameter(f"{prefix}.{p.name}", p.shape, p.init, p.role) for p in parameters)
+    return tuple(replace(p, name=f"{prefix}.{p.name}") for p in parameters)
 
 
 class Component(Node):
@@ -214,3 +216,9 @@ class Component(Node):
     def is_structural(cls, name: str) -> bool:
         extra = cls.model_fields[name].json_schema_extra
         return bool(extra.get("structural", False)) if isinstance(extra, dict) else False
+
+    @classmethod
+    def holds_paths(cls, name: str) -> bool:
+        """Whether a field holds places of a model (specc.components.adapter.base.paths)."""
+        extra = cls.model_fields[name].json_schema_extra
+        return bool(extra.get("paths", False)) if isinstance(extra, dict) else False

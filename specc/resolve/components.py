@@ -10,6 +10,7 @@ from specc.components.registry import axes_of, axis_of_field, load, members
 from specc.diagnostics.finding import Diagnostic, SpecError, did_you_mean, fail
 from specc.ir.node import Component, Dims
 from specc.resolve.evaluate import evaluate
+from specc.resolve.paths import read_paths
 from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, LayerRef, Source, Symbol, describe
 from specc.resolve.work import COMPONENT
@@ -145,6 +146,8 @@ class _Builder:
 
     def _choice(self, name: str, expr: tree.Expr) -> Any:
         """A bare word where the field takes one of a few words is that word, whatever the model calls by its name."""
+        if self.cls.holds_paths(name):
+            return list(read_paths(expr, self.call.scope))
         words = _words(self.cls.model_fields[name].annotation)
         if isinstance(expr, tree.Name) and expr.id in words:
             return expr.id
@@ -158,7 +161,7 @@ class _Builder:
             if value is None and self._optional(name):
                 return None
             return build(value, (axis,), self.dims, span, self.scope)
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             return tuple(self._typed(name, item, span) for item in value)
         if isinstance(value, Symbol):
             self.words.add(name)

@@ -20,11 +20,16 @@ MOST_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Program:
-    """Every model and block that a file may name. `own` holds the models of the file itself, in order."""
+    """Every model and block that a file may name. `own` holds the models of the file itself, in order.
+
+    `adapters` are those of the file itself; `bases` the programs of the files that they lie over, by adapter.
+    """
 
     models: dict[str, tree.Model] = field(default_factory=dict)
     blocks: dict[str, tree.Block] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
+    adapters: dict[str, tree.Adapter] = field(default_factory=dict)
+    bases: dict[str, Program] = field(default_factory=dict)
     prelude_blocks: frozenset[str] = frozenset()
 
 
@@ -49,8 +54,11 @@ def load(path: Path) -> Program:
     return load_source(read(path), path)
 
 
-def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
-    """The same from text at hand; `use` is relative to the folder of `path`. `reader` gets the texts of used files."""
+def load_source(source: Source, path: Path, reader: Reader = read, adapters: bool = True) -> Program:
+    """The same from text at hand; `use` is relative to the folder of `path`. `reader` gets the texts of used files.
+
+    adapters: whether those of the file are meant too, and not only its models.
+    """
     program, report = Program(), Report()
     _add(_prelude(), program, report)
     program.prelude_blocks = frozenset(program.blocks)
@@ -59,7 +67,8 @@ def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
     _add(file, program, report)
     for item in file.items:  # what can be written and would be passed over
         if isinstance(item, tree.Adapter):
-            report.error("CAP004", f"the adapter `{item.name}` cannot be compiled yet", item.span)
+            if adapters:
+                _adapter(item, path, program, report, reader)
         elif isinstance(item, tree.Weights):
             report.error(
                 "NAM006", f"`weights {item.name}` stands outside a model", item.span, "it belongs between the braces of `model NAME { }`"
@@ -73,6 +82,19 @@ def load_source(source: Source, path: Path, reader: Reader = read) -> Program:
 def _prelude() -> tree.File:
     """The blocks that every file may name, read once."""
     return parse(read(SPECS / "std" / "blocks.specc", "std/blocks.specc"))
+
+
+def _adapter(item: tree.Adapter, path: Path, program: Program, report: Report, reader: Reader) -> None:
+    """An adapter of the file, with the file that it lies over."""
+    first = program.adapters.get(item.name) or program.models.get(item.name)
+    if first is not None:
+        report.error("NAM005", f"`{item.name}` is given twice", item.name_span, notes=((first.span, "first here"),))
+        return
+    program.adapters[item.name] = item
+    if not item.named:
+        target = (path.parent / item.target).resolve()
+        text = reader(target, str(path.parent / item.target), item.target_span)
+        program.bases[item.name] = load_source(text, target, reader, adapters=False)
 
 
 def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: list[Path], seen: set[Path], reader: Reader) -> None:

@@ -80,7 +80,10 @@ class Builder:
 
     def on_adapter(self, parts: list[Any], start: int, end: int) -> tree.Adapter:
         name, target, *body = parts
-        return tree.Adapter(name.text, target.text[1:-1], tuple(body), self.span(start, end), self._doc(start))
+        named = not target.text.startswith('"')
+        places = (self.span(name.start, name.end), self.span(target.start, target.end))
+        text = target.text if named else target.text[1:-1]
+        return tree.Adapter(name.text, text, tuple(body), self.span(start, end), self._doc(start), named, *places)
 
     def on_body(self, parts: list[Any], start: int, end: int) -> _Body:
         return _Body(parts)

@@ -45,7 +45,7 @@ def _statement(statement: Printable, indent: str, width: int = 0) -> list[str]:
             head = f"model {statement.name}{parameters}{extends}"
             return _doc(statement.doc, indent) + _section(head, statement.body, indent)
         case tree.Adapter():
-            head = f"adapter {statement.name} for {quoted(statement.target)}"
+            head = f"adapter {statement.name} for {statement.target if statement.named else quoted(statement.target)}"
             return _doc(statement.doc, indent) + _section(head, statement.body, indent)
         case tree.Block():
             head = f"block {statement.name}({', '.join(statement.parameters)})"

@@ -236,13 +236,16 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """`adapter name for "spec" { ... }`; its body holds calls and fields."""
+    """`adapter name for target { ... }`; its body holds calls and fields. The target is a file, or a model's name where `named`."""
 
     name: str
     target: str
     body: tuple[Field | Call, ...]
     span: Span = field(compare=False)
     doc: str = ""
+    named: bool = False
+    name_span: Span | None = field(default=None, compare=False)
+    target_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, SpecError
+from specc.resolve.adapter import resolve_adapter
 from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import collect
 from specc.resolve.model import Resolved, resolve
@@ -20,8 +21,8 @@ from specc.tools.facts import check_facts
 Look = Callable[[Resolved, Report], None]
 
 
-def check_file(path: Path, look: Look | None = None, source: Source | None = None, reader: Reader = read) -> tuple[int, Report]:
-    """-> how many models were checked, and what was found. Raises SpecError where the file cannot be read or parsed.
+def check_file(path: Path, look: Look | None = None, source: Source | None = None, reader: Reader = read) -> tuple[int, int, Report]:
+    """-> how many models and adapters were checked, and what was found. Raises SpecError where the file cannot be read or parsed.
 
     look: is shown every model without errors. source: the file's text, where it is at hand. reader: gives the texts of used files.
     """
@@ -36,7 +37,15 @@ def check_file(path: Path, look: Look | None = None, source: Source | None = Non
             report.add(*own.found)
         if work.refusal is not None:
             break
-    return len(program.own), report
+    for definition in program.adapters.values():
+        own = Report()
+        try:
+            resolve_adapter(definition, program, own, work)
+        except SpecError as error:
+            report.add(*error.diagnostics)
+        else:
+            report.add(*own.found)
+    return len(program.own), len(program.adapters), report
 
 
 def _check(model: tree.Model, program: Program, report: Report, work: Work, look: Look | None) -> None:

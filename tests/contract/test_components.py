@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from specc import components
-from specc.components.registry import AXES, load, members
+from specc.components.registry import AXES, OVER, load, members
 from specc.ir.node import Component
 from specc.resources import TEMPLATES
 from tests.harness import every_kind
@@ -26,7 +26,7 @@ def test_a_kind_is_on_one_axis_only():
 
 
 def test_every_axis_has_a_folder_and_every_folder_is_an_axis():
-    assert {folder.name for folder in CODE.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == set(AXES)
+    assert {folder.name for folder in CODE.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == {*AXES, *OVER}
 
 
 @pytest.mark.parametrize("axis", AXES)

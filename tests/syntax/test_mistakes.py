@@ -88,7 +88,7 @@ CASES = [
     ("block p(«)» { }", "SYN001",
      "expected a name after `(`, found `)`", None),
     ("adapter a for «{» }", "SYN001",
-     "expected a string after `for`, found `{`", None),
+     "expected a name or a string after `for`, found `{`", None),
     ('adapter a for "x" { lora «}»', "SYN001",
      "expected `=` or `(` after the field name `lora`, found `}`", None),
     ("model m { checks { params «}» }", "SYN001",

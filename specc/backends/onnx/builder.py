@@ -25,6 +25,7 @@ class Builder:
         self._counts: dict[str, int] = {}
         self._constants: dict[tuple, Value] = {}
         self._casts: dict[Value, Value] = {}
+        self.inputs: dict[Value, tuple[str, tuple[int | str, ...]]] = {}  # of the graph, each with a default
 
     # ---- places
 
@@ -36,6 +37,15 @@ class Builder:
             yield
         finally:
             del self._path[len(self._path) - len(names) :]
+
+    @contextmanager
+    def at(self, *names: str) -> Iterator[None]:
+        """The place of these names, whatever the place at hand; in the same graph."""
+        path, self._path = self._path, list(names)
+        try:
+            yield
+        finally:
+            self._path = path
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -157,6 +167,14 @@ class Builder:
             with self.outside():
                 self._casts[value] = self.op("Cast", value, to=self.compute)
         return self._casts[value]
+
+    def after(self, key: str, x: Value, y: Value) -> Value:
+        """The result y of a sublayer or a layer whose input is x; a builder may lay something over it."""
+        return y
+
+    def rows(self, name: str, ids: Value) -> Value:
+        """ids [N] -> [N, width]: rows of a table of the component."""
+        return self.op("Gather", self.parameter(name), ids)
 
     def linear(self, x: Value, name: str) -> Value:
         """x [N, in] -> [N, out] by the component's linear map of this name."""

@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from specc.backends.onnx import proto
+from specc.backends.onnx.adapter.builder import AdaptedBuilder
 from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.frame import Call, Frame
 from specc.backends.onnx.initializers import Initializers
+from specc.ir.adapter import Adapter
 from specc.ir.model import Instance, Layer, Model, Stack
 from specc.ir.wiring import Add, Concat, Insert, Ref, Scale, Wire, calls
 from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
 
-def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None):
+def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None):
     """The ONNX model (a ModelProto) of a decoder or an encoder.
 
+    over: an adapter whose tensors are inputs of the graph, and change nothing where they are not given.
     stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` by place in the state dict.
     """
-    g = Builder(Initializers(stored), compute, origins)
+    g = Builder(Initializers(stored), compute, origins) if over is None else AdaptedBuilder(over, Initializers(stored), compute, origins)
     return _Emitter(model, model.stack, g).graph(metadata or {})
 
 
@@ -55,7 +58,7 @@ class _Emitter:
         def rank(name: str) -> int:
             return order.index(name) if name in order else len(order) + name.startswith("past_key_values.")
 
-        return sorted(self.frame.inputs.items(), key=lambda found: rank(found[0]))
+        return sorted((self.frame.inputs | self.g.inputs).items(), key=lambda found: rank(found[0]))
 
     def _output(self, name: str, value: Value, shape: tuple[int | str, ...]):
         self.names[value] = name
@@ -100,12 +103,12 @@ class _Emitter:
             for name, value in call.present.items():
                 shape = next(s.shape for s in state if s.name == name)
                 self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence"))
-            return made
+            return self.g.after(f"layers.{number}.{part.key}", inputs[0], made)
 
         bound = {layer.block.inputs[0]: x}
         for assign in layer.block.body:
             bound[assign.name] = self._wire(assign.value, bound, instances, apply, place)
-        return bound[layer.block.inputs[0]]
+        return self.g.after(f"layers.{number}", x, bound[layer.block.inputs[0]])
 
     def _call(self, slot: str, layer: Layer, part: Instance) -> Call:
         state = part.component.state(self.stack.dims)

@@ -21,6 +21,10 @@ class Initializers:
         self.made[name] = proto.inline(name, array)
         return name
 
+    def default(self, name: str, array, dtype: str) -> None:
+        """What an input of the graph is where the caller gives nothing: small, and inside the graph."""
+        self.made[name] = proto.narrow(name, array, dtype)
+
     def has(self, key: str) -> bool:
         return key in self.stored
 

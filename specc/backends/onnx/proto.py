@@ -65,6 +65,14 @@ def inline(name: str, array) -> TensorProto:
     return TensorProto(name=name, data_type=TYPES[str(array.dtype)], dims=array.shape, raw_data=array.tobytes())
 
 
+def narrow(name: str, array, dtype: str) -> TensorProto:
+    """A float32 array of zeros or ones as `dtype`."""
+    if dtype != "bfloat16":
+        return inline(name, array.astype(dtype))
+    bits = (array.view("uint32") >> 16).astype("uint16")
+    return TensorProto(name=name, data_type=TYPES[dtype], dims=array.shape, raw_data=bits.tobytes())
+
+
 def value_info(name: str, dtype: str, shape: Sequence[int | str]) -> ValueInfoProto:
     made = ValueInfoProto(name=name)
     made.type.tensor_type.elem_type = TYPES[dtype]

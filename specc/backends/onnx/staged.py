@@ -29,6 +29,10 @@ class Staged:
     def put(self, name: str, content: bytes) -> None:
         self._temporary(name).write_bytes(content)
 
+    def make(self, name: str, write: Callable[[Path], None]) -> None:
+        """A file that a function writes."""
+        write(self._temporary(name))
+
     def link(self, source: Path, name: str) -> None:
         """A second name for a file."""
         temporary = self._temporary(name)

@@ -6,15 +6,20 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from specc.backends.onnx.adapter.runtime import given
+from specc.backends.onnx.adapter.runtime import write as export
 from specc.backends.onnx.emit import build
 from specc.backends.onnx.staged import Progress, Staged
 from specc.diagnostics.finding import fail
+from specc.ir.adapter import Adapter
 from specc.ir.model import Model
+from specc.weights.adapter.merging import merged
 from specc.weights.checkpoint import OWN, open_checkpoint
 from specc.weights.mapping import Placement, Stored, place
-from specc.weights.own import own_layout
+from specc.weights.own import layout, own_layout
 from specc.weights.seal import seal, written
 
+CHANGED = "merged.safetensors"  # the parameters that an adapter changes
 COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
 COMPUTE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
@@ -39,34 +44,78 @@ def write(
     provider: str = "auto",
     origins: dict[str, str] | None = None,
     progress: Progress | None = None,
+    over: Laid | None = None,
 ) -> Written:
-    """Writes OUT/model.onnx and what belongs to it, whole or not at all. Raises SpecError where the checkpoint does not fit the model."""
+    """Writes OUT/model.onnx and what belongs to it, whole or not at all. Raises SpecError where the checkpoint does not fit the model.
+
+    over: an adapter that is laid over the model.
+    """
     remarks: list[str] = []
     _check_place(weights, out, weights_as)
+    _check_laid(weights, over)
     if weights is None:
         beginning, tensors = own_layout(model)
         stored = {key: Stored(info) for key, info in tensors.items()}
-        files: tuple[Path, ...] = ()
+        files, changed = (), b""
         seals = written(OWN, len(beginning) + sum(info.length for info in tensors.values()), beginning[8:])
         remarks.append("the graph refers to weights.safetensors, which is not there yet: `specc weights init` writes it")
     else:
         checkpoint = open_checkpoint(weights)
         placement = place(model, checkpoint)
         stored = placement.stored if _is_same(weights, out) else _by_names(placement, weights)
-        files = tuple(dict.fromkeys(s.tensor.file for s in stored.values()))
+        stored, changed = (stored, b"") if over is None else over.merge(stored)
+        files = tuple(dict.fromkeys(s.tensor.file for s in stored.values() if s.tensor.file != Path(CHANGED)))
         seals = " ".join(seal(file) for file in sorted(files))
+        if changed:
+            seals += f" {written(CHANGED, len(changed), header(changed))}"
     compute = _compute(dtype, provider, stored, remarks)
-    graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model))
+    laid = None if over is None or over.merging else over.adapter
+    graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model), laid)
     try:
         with Staged(out) as staged:
             if weights is not None:
                 _bring(files, weights, staged, weights_as, remarks, progress)
                 _companions(weights, staged)
+                if changed:
+                    staged.put(CHANGED, changed)
+                if laid is not None and over.tensors is not None:
+                    staged.make(f"{laid.name}.onnx_adapter", lambda path: export(path, given(laid, over.tensors, stored), compute))
             staged.put("model.onnx", graph.SerializeToString(deterministic=True))
             staged.finish()
     except OSError as error:
         raise fail("SYS005", f"cannot write into {out}: {error.strerror or error}") from None
     return Written(out / "model.onnx", tuple(remarks))
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """An adapter over the model. `tensors` are its weights, where they are at hand; merging: whether they go into the model's own."""
+
+    adapter: Adapter
+    tensors: dict | None = None
+    merging: bool = False
+
+    def merge(self, stored: dict[str, Stored]) -> tuple[dict[str, Stored], bytes]:
+        """Where each parameter then lies, and the file of those that change."""
+        if not self.merging:
+            return stored, b""
+        arrays = merged(self.adapter, self.tensors, stored)
+        beginning, infos = layout([(key, stored[key].tensor.dtype, array.shape) for key, array in arrays.items()], Path(CHANGED))
+        content = b"".join([beginning, *(arrays[key].tobytes() for key in infos)])
+        return {key: Stored(infos[key]) if key in infos else s for key, s in stored.items()}, content
+
+
+def header(file: bytes) -> bytes:
+    """The header of a safetensors file."""
+    return file[8 : 8 + int.from_bytes(file[:8], "little")]
+
+
+def _check_laid(weights: Path | None, over: Laid | None) -> None:
+    """An adapter's weights are of use only with the model's own."""
+    if over is not None and weights is None and over.tensors is not None:
+        raise fail("SYS006", "--adapter-weights are laid over the model's own weights, and none are given", None, "give --weights DIR too")
+    if over is not None and over.merging and over.tensors is None:
+        raise fail("SYS006", "--merge puts an adapter's weights into the model's, and none are given", None, "give --adapter-weights DIR")
 
 
 def _is_same(folder: Path, other: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from specc.components.embed.base import Part
@@ -19,7 +20,7 @@ class Project(Part):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         """dims.dim is the width of what comes in."""
         weight, *bias = linear("", dims.dim, self.width, self.bias)
-        return tuple(Parameter(p.name.removeprefix("."), p.shape, p.init) for p in (weight, *bias))
+        return tuple(replace(p, name=p.name.removeprefix(".")) for p in (weight, *bias))
 
     def flops(self, dims: Dims, context: float) -> int:
         return Component.flops(self, dims, context)

@@ -45,14 +45,14 @@ class Tokens(Part):
         return (Input("input_ids", ("B", "T")),)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        return (Parameter("weight", (self.vocab, self.width)),)
+        return (Parameter("weight", (self.vocab, self.width), slot="table"),)
 
     def shrunk(self, plan) -> Tokens:
         return self.replaced(width=plan.width(self.width), vocab=plan.count(self.vocab), scale=plan.root(self.scale))
 
     def lower(self, g, call, x=None):
         """-> [N, width]"""
-        rows = g.op("Gather", g.parameter("weight"), call.frame.token_ids())
+        rows = g.rows("weight", call.frame.token_ids())
         if self.scale == 1:
             return rows
         if self.round_scale or g.compute == "float32":

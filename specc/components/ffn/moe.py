@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Finding, Parameter, structural, under
+from specc.ir.node import Component, Dims, Finding, Parameter, linear, structural, under
 
 
 class MixtureOfExperts(Component):
@@ -46,7 +46,7 @@ class MixtureOfExperts(Component):
             found += under(f"experts.{number}", expert)
         if self.shared is not None:
             found += under("shared", self.shared.parameters(dims))
-        return found + ((Parameter("shared_gate.weight", (1, dims.dim)),) if self.shared_gate else ())
+        return found + (linear("shared_gate", dims.dim, 1, bias=False) if self.shared_gate else ())
 
     def active(self, dims: Dims) -> int:
         """Learned values that take part in the computation of one token."""

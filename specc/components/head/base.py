@@ -56,14 +56,15 @@ def vocabulary(dims: Dims) -> Iterator[Finding]:
         yield Finding("kind", "VAL003", "this head needs `vocab`, and the model does not state it", "add `vocab = ...` to the model")
 
 
-def table(dims: Dims, width: int, tied: bool, bias: bool) -> tuple[Parameter, ...]:
-    """The output matrix [V, width], unless it is the token table, and its bias."""
+def table(dims: Dims, width: int, tied: bool, bias: bool, module: bool = False) -> tuple[Parameter, ...]:
+    """The output matrix [V, width], unless it is the token table, and its bias; module: whether the head is nothing else."""
     vocab = dims.vocab or 0
-    weight = () if tied else (Parameter("weight", (vocab, width)),)
+    weight = () if tied else (Parameter("weight", (vocab, width), slot="map" if module else ""),)
     return weight + ((Parameter("bias", (vocab,), "zeros"),) if bias else ())
 
 
 def scores(g, x, tied: bool, bias: bool):
     """x [N, width] -> [N, V]"""
-    weight = g.token_table() if tied else g.parameter("weight")
-    return g.op("Gemm", x, weight, *([g.parameter("bias")] if bias else []), transB=1)
+    if not tied:
+        return g.linear(x, "")
+    return g.op("Gemm", x, g.token_table(), *([g.parameter("bias")] if bias else []), transB=1)

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from specc.components.head.base import Head, scores, table, vocabulary
-from specc.ir.node import Dims, Finding, Parameter, structural
+from specc.ir.node import Dims, Finding, Parameter, linear, structural
 
 
 class LanguageModel(Head):
@@ -30,8 +30,9 @@ class LanguageModel(Head):
             yield Finding("scale", "VAL004", "a scale of 0 makes every logit zero")
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        project = () if self.width is None else (Parameter("project.weight", (self.width, dims.dim)),)
-        return project + table(dims, self.width or dims.dim, self.tied, self.bias)
+        if self.width is None:
+            return table(dims, dims.dim, self.tied, self.bias, module=True)
+        return linear("project", dims.dim, self.width, bias=False) + table(dims, self.width, self.tied, self.bias)
 
     def flops(self, dims: Dims, context: float) -> int:
         width = self.width or dims.dim

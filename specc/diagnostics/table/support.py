@@ -21,13 +21,6 @@ def codes() -> list[Code]:
             spec(head="lm(tied: true)"),
         ),
         Code(
-            "CAP004",
-            "adapters",
-            "Adapters can be written and not yet compiled.",
-            spec() + '\nadapter a for "base.specc" { lora(rank: 8) }\n',
-            spec(),
-        ),
-        Code(
             "CAP006",
             "a term that this attention does not take",
             "Latent attention takes no position scheme with parameters in each layer.",

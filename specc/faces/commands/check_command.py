@@ -63,7 +63,9 @@ def _check(options: argparse.Namespace) -> int:
         return 2
     if options.format == "text" and not errors and not options.statistics:
         models = sum(one.models for one in examined)
-        print(f"{_count(models, 'model')} checked, {_count(len(found), 'warning') if found else 'nothing wrong'}")
+        adapters = sum(one.adapters for one in examined)
+        counted = " and ".join([_count(models, "model")] * bool(models or not adapters) + [_count(adapters, "adapter")] * bool(adapters))
+        print(f"{counted} checked, {_count(len(found), 'warning') if found else 'nothing wrong'}")
     return 1 if errors else 0
 
 

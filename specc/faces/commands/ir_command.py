@@ -7,14 +7,16 @@ import argparse
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
-    parser.add_argument("--model", help="which model of the file")
+    parser.add_argument("--model", help="which model or adapter of the file")
     parser.add_argument("--fingerprint", action="store_true", help="print the architecture's fingerprint instead")
 
 
 def run(options: argparse.Namespace) -> int:
-    from specc.faces.loading import one_model
+    from specc.faces.loading import one_subject
+    from specc.resolve.adapter import ResolvedAdapter
 
-    model = one_model(options.spec, options.model).model
+    found = one_subject(options.spec, options.model)
+    model = found.adapter if isinstance(found, ResolvedAdapter) else found.model
     if not options.fingerprint:
         print(model.model_dump_json(indent=2))
         return 0

@@ -19,11 +19,12 @@ from specc.tools.settings import Settings, can_be_ignored
 
 @dataclass(slots=True)
 class Examined:
-    """One file: how many models it holds, and its findings."""
+    """One file: how many models and adapters it holds, and its findings."""
 
     path: Path
     source: Source | None = None
     models: int = 0
+    adapters: int = 0
     found: list[Diagnostic] = field(default_factory=list)
 
 
@@ -64,7 +65,7 @@ class Examiner:
 
         try:
             one.source = self.reader(path)
-            one.models, report = check.check_file(path, look, one.source, self.reader)
+            one.models, one.adapters, report = check.check_file(path, look, one.source, self.reader)
             found = report.found
         except SpecError as error:
             found = list(error.diagnostics)

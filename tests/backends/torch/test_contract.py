@@ -11,7 +11,7 @@ from specc.backends import torch as backend
 from specc.backends.torch.contract import MACROS
 from specc.backends.torch.environment import component
 from specc.backends.torch.view import View
-from specc.components.registry import AXES, load, members
+from specc.components.registry import AXES, OVER, load, members
 from specc.resources import TEMPLATES
 
 FOLDER = TEMPLATES / "torch"
@@ -53,7 +53,7 @@ def test_no_field_is_called_like_a_tool_of_the_view(axis: str, kind: str):
 
 def test_every_template_is_a_component_or_of_the_frame():
     found = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.py.jinja")}
-    parts = {f"{axis}/{kind}.py.jinja" for axis, kind in KINDS}
+    parts = {f"{axis}/{kind}.py.jinja" for axis, kind in [*KINDS, *((axis, kind) for axis in OVER for kind in members(axis))]}
     assert parts <= found
     assert all("/" not in name for name in found - parts)
 

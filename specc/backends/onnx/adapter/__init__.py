@@ -1,0 +1,1 @@
+"""Adapters in ONNX: kept apart as inputs of the base graph, or merged into its weights."""

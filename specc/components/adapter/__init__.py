@@ -1,0 +1,5 @@
+"""Adapters: small trained parts over a model that stays as it is."""
+
+MEMBERS = {
+    "lora": "lora:LoRA",
+}

@@ -1,0 +1,92 @@
+"""Every method over every family: the numbers of peft, merged and beside the weights, in PyTorch and in ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from specc.tools.tolerance import TOLERANCE, VISIBLE, distance
+from tests.adapter.published import VOCAB, Published, publish
+
+peft = pytest.importorskip("peft")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("onnxruntime")
+
+MARKS = {"vocab_size": VOCAB, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+LLAMA = MARKS | {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "head_dim": 16, "max_position_embeddings": 64,
+}  # fmt: skip
+GPT2 = MARKS | {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
+
+
+def llama():
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA))
+
+
+def gpt2():
+    return transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
+
+
+QKV = "fused(attention.q, attention.k, attention.v)"
+# name: the published model, the published adapter, the same in the language
+CASES: dict[str, tuple[Callable, Callable, str]] = {
+    "llama lora": (
+        llama,
+        lambda: peft.LoraConfig(r=4, lora_alpha=6, target_modules=["q_proj", "v_proj", "down_proj", "embed_tokens", "lm_head"]),
+        "lora(rank: 4, alpha: 6, targets: [attention.q, attention.v, ffn.down, embed.tokens, head])",
+    ),
+    "llama dora": (
+        llama,
+        lambda: peft.LoraConfig(r=4, lora_alpha=6, use_rslora=True, use_dora=True, target_modules=["q_proj", "k_proj", "up_proj"]),
+        "lora(rank: 4, alpha: 6, dora: true, rank_stabilised: true, targets: [attention.q, attention.k, ffn.up])",
+    ),
+    "gpt2 lora": (
+        gpt2,
+        lambda: peft.LoraConfig(r=4, lora_alpha=6, target_modules=["c_attn", "c_fc"]),
+        f"lora(rank: 4, alpha: 6, targets: [{QKV}, ffn.up])",
+    ),
+    "gpt2 dora": (
+        gpt2,
+        lambda: peft.LoraConfig(r=4, lora_alpha=6, use_dora=True, target_modules=["c_attn", "c_proj"]),
+        f"lora(rank: 4, alpha: 6, dora: true, targets: [{QKV}, attention.o, ffn.down])",
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    make, config, body = CASES[request.param]
+    return publish(tmp_path_factory.mktemp("adapter"), make, config(), body)
+
+
+def _same(got: np.ndarray, case: Published) -> None:
+    assert distance(got[case.real], case.want[case.real]) <= TOLERANCE["float32"]
+
+
+def test_in_pytorch_beside_the_weights(case: Published):
+    model = case.model()
+    before = case.logits(model)
+    case.laid(model)
+    _same(case.logits(model), case)
+    assert distance(before[case.real], case.want[case.real]) > VISIBLE * TOLERANCE["float32"], "the adapter changes the numbers"
+
+
+def test_in_pytorch_merged_and_taken_apart_again(case: Published):
+    model = case.model()
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    adapter = case.laid(model)
+    adapter.merge()
+    _same(case.logits(model), case)
+    adapter.unmerge()
+    assert all((tensor == weights[name]).all() for name, tensor in model.state_dict().items())
+
+
+def test_in_onnx_beside_the_weights(case: Published):
+    _same(case.onnx(merging=False), case)
+
+
+def test_in_onnx_merged(case: Published):
+    _same(case.onnx(merging=True), case)
