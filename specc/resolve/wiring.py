@@ -127,6 +127,8 @@ class Wirer:
                 return True
             case tree.Binary():
                 return self._flows(expr.left) or self._flows(expr.right)
+            case tree.If():
+                return self._flows(expr.yes) or self._flows(expr.no)
             case _:
                 return False
 

@@ -23,11 +23,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Held:
-    """What a position scheme reads: its weights in the attention that it serves, those that layers share, and the attention."""
+    """What a position scheme reads: the attention that it serves with its weights, its own ones in there, and those that layers share."""
 
+    attention: Component
+    beside: Weights
     own: Weights
     shared: Weights | None
-    attention: Component
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Frame:
             found += scheme.bias(c, head, attention.heads, int(self.position[b, query]), int(self.position[b, key]))
         if hasattr(scheme, "score"):
             shared = self.stack.schemes.get((c, attention.heads))
-            held = Held(w.under("position"), self.schemes.under(shared) if shared else None, attention)
+            held = Held(attention, w, w.under("position"), self.schemes.under(shared) if shared else None)
             found += scheme.score(c, held, head, query, key, vectors)
         return found
 

@@ -27,6 +27,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "codegen": {"n_embd": 16, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 32},
     "dbrx": {"d_model": 16, "n_layers": 2, "n_heads": 2, "attn_config": {"kv_n_heads": 1, "clip_qkv": 0.5, "rope_theta": 1e4},
              "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": 4, "moe_top_k": 2}},
+    "deberta_v2": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
     "electra": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8},
     "falcon": WIDE,
     "gpt_neo": {"hidden_size": 16, "num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4,
@@ -43,7 +44,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "xglm": {"d_model": 16, "num_layers": 2, "attention_heads": 2, "ffn_dim": 24, "max_position_embeddings": 32},
     "xlm_roberta": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
 }  # fmt: skip
-ENCODERS = ("albert", "camembert", "electra", "megatron_bert", "xlm_roberta")
+ENCODERS = ("albert", "camembert", "deberta_v2", "electra", "megatron_bert", "xlm_roberta")
 TASKS = {
     "MaskedLM": "AutoModelForMaskedLM",
     "CausalLM": "AutoModelForCausalLM",
@@ -72,9 +73,21 @@ def test_stablelm_s_two_forms(parallel: bool, tmp_path: Path) -> None:
     compare("stablelm", "CausalLM", tmp_path, use_parallel_residual=parallel)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"share_att_key": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "legacy": False, "position_biased_input": False},
+        {"position_buckets": 4, "pos_att_type": "c2p", "type_vocab_size": 2},
+        {"relative_attention": False, "pos_att_type": ["p2c"]},
+    ],
+)
+def test_deberta_s_forms(form: dict[str, Any], tmp_path: Path) -> None:
+    compare("deberta_v2", "MaskedLM", tmp_path, **form)
+
+
 def compare(family: str, task: str, tmp_path: Path, **more: Any) -> None:
     """The whole way from a checkpoint to numbers, in both back ends."""
-    config = transformers.AutoConfig.for_model(kind_of(family), **copy.deepcopy(COMMON | FAMILIES[family]), num_labels=5, **more)
+    config = transformers.AutoConfig.for_model(kind_of(family), **copy.deepcopy(COMMON | FAMILIES[family] | {"num_labels": 5} | more))
     folder = write(tmp_path / "checkpoint", config, TASKS[task], spread=0.2)
     spec = tmp_path / "imported.specc"
     assert main(["import", str(folder), "-o", str(spec)]) == 0

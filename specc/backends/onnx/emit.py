@@ -115,7 +115,7 @@ class _Emitter:
         if not state:
             return Call(self.frame)
         component = part.component
-        call = Call(self.frame, layer.position, self.frame.tables(layer.position, component.head_dim))
+        call = Call(self.frame, layer.position, self.frame.tables(layer.position, component.head_dim, component.heads))
         call.mask = self.frame.mask(layer.mask, layer.position, component.heads)
         if self.stack.causal:
             names = {s.name: f"past_key_values.{slot}.{s.name}" for s in state}

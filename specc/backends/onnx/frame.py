@@ -24,8 +24,7 @@ class Call:
 
     def scored(self, q: Value, k: Value, attention: Component) -> Value:
         """The mask with the term that the position scheme makes in this layer. q [B, T, H*D], k [B, S, K*D]"""
-        with self.frame.g.scope("position"):
-            term = self.position.score(self.frame.g, q, k, self, attention)
+        term = self.position.score(self.frame.g, q, k, self, attention)
         return self.mask if term is None else self.frame.biased(self.mask, term)
 
 
@@ -216,13 +215,19 @@ class Frame:
 
     # ---- shared by layers
 
-    def tables(self, position: Component, width: int):
+    def tables(self, position: Component, width: int, heads: int):
         """A position scheme's tables, once for all layers that share the scheme and the head width."""
-        key = (position, width)
+        scope = self._shared(position, heads)
+        key = (position, width, *scope)
         if key not in self._tables:
-            with self.g.outside():
+            with self.g.outside(), self.g.scope(*scope):
                 self._tables[key] = position.tables(self.g, self, width)
         return self._tables[key]
+
+    def _shared(self, position: Component, heads: int) -> tuple[str, ...]:
+        """The place of what all layers of a scheme share."""
+        found = self._schemes.get((position, heads))
+        return () if found is None else (found,)
 
     def mask(self, mask: Component, position: Component, heads: int) -> Value | None:
         """What attention is to see and add: bool [B, 1, T, S], or float [B, H, T, S] where the scheme adds a bias.
@@ -234,7 +239,7 @@ class Frame:
                 self._masks[mask] = self._visible(mask)
             key = (mask, position, heads)
             if key not in self._masks:
-                with self.g.scope(*filter(None, [self._schemes.get((position, heads))])):
+                with self.g.scope(*self._shared(position, heads)):
                     bias = position.bias(self.g, self, heads)
                 self._masks[key] = self._masks[mask] if bias is None else self.biased(self._masks[mask], bias)
         return self._masks[key]
@@ -273,6 +278,11 @@ class Frame:
     def per_group(self, x: Value, kv_heads: int) -> Value:
         """x [B, H, T, S] -> [B, K, G*T, S]"""
         return self.g.op("Reshape", x, self._once(f"per_group_{kv_heads}", lambda: self._extents(self.batch, kv_heads, -1, self.total)))
+
+    def pairs(self, x: Value, heads: int) -> Value:
+        """x [T, S] -> [B, H, T, S]: the same for every head of every row"""
+        shape = self._once(f"pairs_{heads}", lambda: self._extents(self.batch, heads, self.new, self.total))
+        return self._once(f"pairs_{heads}_{x}", lambda: self.g.op("Expand", x, shape))
 
     def one_column(self, heads: int) -> Value:
         """-> the shape [B, H, T, 1]"""

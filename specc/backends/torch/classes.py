@@ -57,11 +57,11 @@ class Classes:
         key = (structure(part.component), part.width)
         if part.component.axis not in MIXES:
             return key
-        turns = set(filter(None, layers.rotations))
+        turns = set(filter(None, layers.schemes.rotations))
         # one rotation, which some layers may do without: a single class serves both
-        rotation = next(iter(turns), "") if len(turns) <= 1 else layers.rotations[n]
-        own = (layers.scores[n], layers.modules[n]) if layers.scores[n] else ()
-        return (*key, rotation, bool(layers.biases[n]), layers.distinct[n].position.score_factor(), *own)
+        rotation = next(iter(turns), "") if len(turns) <= 1 else layers.schemes.rotations[n]
+        own = (layers.schemes.scores[n], layers.schemes.modules[n]) if layers.schemes.scores[n] else ()
+        return (*key, rotation, bool(layers.schemes.biases[n]), layers.distinct[n].position.score_factor(), *own)
 
     def _name(self, groups: list[Group]) -> None:
         page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
@@ -92,9 +92,9 @@ class Classes:
     def _surroundings(self, group: Group) -> Surroundings:
         layers = self.layers
         numbers = list(dict.fromkeys(n for n, _ in group.places))
-        rotate = next((layers.rotations[n] for n in numbers if layers.rotations[n]), "").splitlines()
-        if rotate and not all(layers.tables):
-            rotate = ["if rope is not None:", *(f"    {line}" for line in rotate)]
+        rotate = next((layers.schemes.rotations[n] for n in numbers if layers.schemes.rotations[n]), "").splitlines()
+        if rotate and not all(layers.schemes.tables):
+            rotate = [f"if {layers.schemes.name} is not None:", *(f"    {line}" for line in rotate)]
         return Surroundings(
             signature=layers.signature("x", **layers.single),
             returns="tuple[Tensor, Pair]" if layers.cached else "Tensor",
@@ -102,10 +102,10 @@ class Classes:
             cached=layers.cached,
             masked=layers.masked,
             is_causal=any(layers.plain[n] for n in numbers),
-            module=layers.modules[numbers[0]] if layers.scores[numbers[0]] else "",
-            score=layers.scores[numbers[0]],
-            shares_bias=bool(layers.biases[numbers[0]]),
-            biased=bool(layers.biases[numbers[0]] or layers.scores[numbers[0]]),
+            module=layers.schemes.modules[numbers[0]] if layers.schemes.scores[numbers[0]] else "",
+            score=layers.schemes.scores[numbers[0]],
+            shares_bias=bool(layers.schemes.biases[numbers[0]]),
+            biased=bool(layers.schemes.biases[numbers[0]] or layers.schemes.scores[numbers[0]]),
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
         )

@@ -32,16 +32,22 @@ MACROS: dict[str, dict[str, str]] = {
     },
     "position": {
         "tables_definition": "(c) the function that `tables` calls, or nothing",
-        "tables": "(c) what is computed once for all layers of a scheme, from `positions` [B, T] and the hidden state `x`",
+        "tables": "(c, held) what is computed once for all layers of a scheme, a pair of tensors, from `positions` [B, T], `new`, `total` and "
+        "the hidden state `x`; held: the module of what all layers share",
+        "tables_name": "(c) what layers call the tables",
+        "tables_are": "(c) what they are, in words",
         "rotate_definition": "(c) the function that `rotate` calls, or nothing",
-        "rotate": "(c) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables, which they call `rope`",
+        "rotate": "(c, tables) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables of that name",
         "bias_definition": "(c) the function that `bias` calls, or nothing",
         "bias": "(c, held) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S], `new`, `total` and "
-        "`x.dtype`; held: the module of what all layers share",
-        "title": "the name of its class, or nothing where it holds no parameters",
-        "definition": "(c) the class of what it holds, or nothing",
-        "score": "(c) a float expression [1 or B, H, T, S] that each attention adds, over `q` [B, H, T, D], `k` [B, K, S, D], `new` and "
-        "its own module `self.position`; or nothing",
+        "`x.dtype`, made once for all layers",
+        "score_definition": "(c) the function that `score` calls, or nothing",
+        "score": "(c, tables) a float expression [1 or B, H, T, S] that each attention adds, over `q` [B, H, T, D], `k` [B, K, S, D], "
+        "`new`, the tables of that name, the attention's own maps and its module `self.position`; or nothing",
+        "module_title": "(c) the name of the class of what each attention holds, or nothing",
+        "module_definition": "(c) that class, or nothing",
+        "holder_title": "(c) the name of the class of what all layers of a scheme share, or nothing",
+        "holder_definition": "(c) that class, or nothing",
     },
     "scaling": {
         "frequencies": "(c, theta, width) lines that bind `frequencies` [D/2] from `exponents` [D/2] and `positions` [B, T]",

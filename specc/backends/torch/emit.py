@@ -27,6 +27,7 @@ _LEGEND = {
     "H": "heads",
     "K": "key-value heads",
     "D": "head width",
+    "P": "relative positions",
     "R": "rotated width",
     "V": "vocabulary",
 }
@@ -37,7 +38,7 @@ def emit(model: Model) -> str:
     page = _page(model)
     dropout = _rate(page, "DROPOUT", model.training.dropout)
     layers = Layers(page, model.stack)
-    layers.define_schemes()
+    layers.schemes.define()
     classes = Classes(layers, _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout))
     classes.define()
     blocks = Blocks(layers, classes, dropout)
@@ -93,7 +94,7 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Fr
     code = "\n".join(definitions)
     aliases = []
     if re.search(r"\bPair\b", code):
-        uses = ["cosines and sines"] * any(frame.layers.tables) + ["keys and values"] * frame.layers.cached
+        uses = frame.layers.schemes.contents + ["keys and values"] * frame.layers.cached
         aliases.append(f"Pair = tuple[Tensor, Tensor]  # {', or '.join(uses)}")
     if frame.layers.cached:
         aliases.append(f"Cache = list[{'Pair' if frame.layers.one_state else 'tuple[Pair, ...]'}]  # per layer")

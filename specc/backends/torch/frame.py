@@ -29,7 +29,7 @@ class Frame:
         """For each distinct layer the name of its kind. To be read once the blocks are printed."""
         layers, groups = self.layers, self.blocks.groups
         classes = {n: group.name for group in groups for n in group.places}
-        keys = [(classes[n], layer.mask, layers.tables[n], layers.biases[n]) for n, layer in enumerate(layers.distinct)]
+        keys = [(classes[n], layer.mask, layers.schemes.tables[n], layers.schemes.biases[n]) for n, layer in enumerate(layers.distinct)]
         labels = [layer.label for layer in layers.distinct]
         names = named_kinds(labels, keys)
         if len(groups) > 1 and not all(self._told_by(names, group) for group in groups):
@@ -100,19 +100,21 @@ class Frame:
 
     def tables(self) -> tuple[list[str], str]:
         """The lines that make the tables, and what a layer is passed of them."""
-        texts = self._per_kind(self.layers.tables)
+        name = self.layers.schemes.name
+        texts = self._per_kind(self.layers.schemes.tables)
         if len(set(texts.values())) == 1:
-            return [f"rope = {self.layers.tables[0]}"], "rope"
+            return [f"{name} = {self.layers.schemes.tables[0]}"], name
+        plural = name if name.endswith("s") else f"{name}s"
         self.by_kind = True
         made: dict[str, str] = {}
         again: dict[str, str] = {}
         for kind, text in texts.items():
             if text and text in made.values():
-                again[kind] = f"ropes[{literal(next(k for k, t in made.items() if t == text))}]"
+                again[kind] = f"{plural}[{literal(next(k for k, t in made.items() if t == text))}]"
             else:
                 made[kind] = text or "None"
-        lines = [f"ropes = {_table(made)}"] + [f"ropes |= {_table(again)}"] * bool(again)
-        return lines, "ropes[kind]"
+        lines = [f"{plural} = {_table(made)}"] + [f"{plural} |= {_table(again)}"] * bool(again)
+        return lines, f"{plural}[kind]"
 
     @cached_property
     def _visible(self) -> dict[str, str]:
@@ -156,11 +158,11 @@ class Frame:
         else:
             lines = ["if attention_mask is None:", "    attention_mask = torch.ones_like(input_ids)"]
             lines += ["mask = attention_mask[:, None, None, :].bool()"]
-        biases = self._per_kind(layers.biases)
+        biases = self._per_kind(layers.schemes.biases)
         if not lines:
             return self._biases_alone(biases)
         if len(set(biases.values())) == 1 and not several:
-            lines += [f'mask = torch.where(mask, {layers.biases[0]}, float("-inf"))'] * any(layers.biases)
+            lines += [f'mask = torch.where(mask, {layers.schemes.biases[0]}, float("-inf"))'] * any(layers.schemes.biases)
             return lines, "mask"
         self.by_kind = True
         if not several:
@@ -174,7 +176,7 @@ class Frame:
     def _biases_alone(self, biases: dict[str, str]) -> tuple[list[str], str]:
         """The same where no mask hides anything."""
         if len(set(biases.values())) == 1:
-            return [f"mask = {self.layers.biases[0]}"], "mask"
+            return [f"mask = {self.layers.schemes.biases[0]}"], "mask"
         self.by_kind = True
         return [f"masks = {_table({kind: bias or 'None' for kind, bias in biases.items()})}"], "masks[kind]"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from specc.backends.torch.contract import MIXES
-from specc.backends.torch.groups import Group, gather
 from specc.backends.torch.numbers import Owner
-from specc.backends.torch.view import Page, View, camel, structure
+from specc.backends.torch.schemes import Schemes
+from specc.backends.torch.view import Page, View
 from specc.ir.model import Instance, Layer, Stack
 from specc.ir.node import Input
 from specc.ir.wiring import Call, calls
@@ -64,113 +63,10 @@ class Layers:
     def one_state(self) -> bool:
         return all(len(found) == 1 for found in self.state_calls)
 
-    # ---- position
-
     @cached_property
-    def schemes(self) -> dict[Hashable, Group]:
-        """The position schemes of attention; a place is (number of the distinct layer, path), beside it stands the attention."""
-        return gather(
-            (structure(layer.position), (n, part.path), layer.position, part.component)
-            for n, layer in enumerate(self.distinct)
-            for part in self.mixing(layer)
-        )
-
-    def define_schemes(self) -> None:
-        """The functions of every scheme; those that read alike are one."""
-        self.suffixes: dict[tuple[str, Hashable], str] = {}
-        self.given: dict[tuple[str, Hashable], Owner] = {}
-        for part in ("tables", "rotate", "bias", "module"):
-            texts = {key: self._function(part, group) for key, group in self.schemes.items()}
-            several = len({text for text in texts.values() if text}) > 1
-            named: dict[str, str] = {}
-            for key, group in self.schemes.items():
-                label = self.distinct[group.places[0][0]].label
-                suffix = named.setdefault(texts[key], f"_{label}" if several and texts[key] else "")
-                self.suffixes[part, key] = suffix
-                self.page.define("position", self._function(part, group, suffix))
-                self.given[part, key] = group.owner
-
-    def _function(self, part: str, group: Group, suffix: str = "") -> str:
-        group.name, group.owner = self._named(part, group, suffix), Owner(absorbs=True)
-        macro = "definition" if part == "module" else f"{part}_definition"
-        return group.define(lambda c: c.macro(macro), self.page, self.stack.dims).strip()
-
-    def _named(self, part: str, group: Group, suffix: str) -> str:
-        """What follows the name of a function, or the whole name of a class."""
-        return group.view(self.page, self.stack.dims).macro("title").strip() + camel(suffix) if part == "module" else suffix
-
-    def _scheme(self, part: str, *arguments: str) -> list[str]:
-        """For each distinct layer what its scheme prints, at its first attention, for rotate, bias or score."""
-        return [self._at(part, n).macro(part, *arguments).strip() if self.mixing(layer) else "" for n, layer in enumerate(self.distinct)]
-
-    def _at(self, part: str, n: int) -> View:
-        return self._view("module" if part == "score" else part, n, self.mixing(self.distinct[n])[0])
-
-    def _view(self, part: str, n: int, attention: Instance) -> View:
-        position = self.distinct[n].position
-        key = structure(position)
-        at = self.schemes[key].places.index((n, attention.path))
-        owner = Owner(arguments={name: (values[at],) for name, values in self.given[part, key].arguments.items()})
-        name = self._named(part, self.schemes[key], self.suffixes[part, key])
-        return View(self.page, (position,), owner, self.stack.dims, name=name, beside=(attention.component,))
-
-    @cached_property
-    def _each_tables(self) -> list[list[str]]:
-        """For each distinct layer the tables of each of its attentions."""
-        return [[self._view("tables", n, at).macro("tables").strip() for at in self.mixing(layer)] for n, layer in enumerate(self.distinct)]
-
-    @cached_property
-    def several_tables(self) -> bool:
-        """Whether the attentions of some layer, by their widths, need tables of their own."""
-        return any(len(set(texts)) > 1 for texts in self._each_tables)
-
-    @cached_property
-    def tables(self) -> list[str]:
-        """For each distinct layer its tables, empty where it has none; a tuple of them where attentions have their own."""
-        if not self.several_tables:
-            return [next(iter(texts), "") for texts in self._each_tables]
-        return [f"({', '.join(texts)}{',' * (len(texts) == 1)})" if any(texts) else "" for texts in self._each_tables]
-
-    def passed(self, n: int, attention: Instance) -> list[str]:
-        """What an attention of a layer is called with after x."""
-        own = {name: name for name in self.parameters}
-        if self.several_tables:
-            at = self.mixing(self.distinct[n]).index(attention)
-            own["rope"] = f"rope[{at}]" if all(self.tables) else f"rope[{at}] if rope else None"
-        return list(own.values())
-
-    @cached_property
-    def rotations(self) -> list[str]:
-        return self._scheme("rotate")
-
-    @cached_property
-    def biases(self) -> list[str]:
-        """What is added to the scores and made once for all layers of a scheme."""
-        return [self._at("bias", n).macro("bias", f"self.{self._key(n)}").strip() if self._key(n) else text for n, text in enumerate(self._scheme("bias", ""))]
-
-    @cached_property
-    def scores(self) -> list[str]:
-        """What is added to the scores and made by each attention."""
-        return self._scheme("score")
-
-    def _key(self, n: int) -> str:
-        """The module that holds what the layers of a scheme share."""
-        layer = self.distinct[n]
-        return self.stack.schemes[layer.position, self.mixing(layer)[0].component.heads] if self.stack.scheme(layer) else ""
-
-    @cached_property
-    def modules(self) -> list[str]:
-        """For each distinct layer the expression that makes the module which holds its scheme's parameters."""
-        return [self._constructed(self._at("module", n)) if self.mixing(layer) else "" for n, layer in enumerate(self.distinct)]
-
-    @staticmethod
-    def _constructed(view: View) -> str:
-        return f"{view.name}({view.passed.removeprefix(', ')})" if view.macro("title").strip() else ""
-
-    @property
-    def shared_modules(self) -> list[tuple[str, str]]:
-        """The modules that are held once for all layers, by their key."""
-        return list({self._key(n): (self._key(n), self.modules[n]) for n in range(len(self.distinct)) if self._key(n)}.values())
+    def schemes(self) -> Schemes:
+        """What their position schemes print."""
+        return Schemes(self)
 
     # ---- mask
 
@@ -202,7 +98,7 @@ class Layers:
         """Whether attention may be called without a mask: every kernel takes that, and no bias has to be carried."""
         parts = [i.component for layer in self.distinct for i in self.mixing(layer)]
         views = [View(self.page, (part,), Owner(), self.stack.dims) for part in parts]
-        return all(view.macro("kernel").strip() for view in views) and not any((*self.biases, *self.scores))
+        return all(view.macro("kernel").strip() for view in views) and not any((*self.schemes.biases, *self.schemes.scores))
 
     @cached_property
     def plain(self) -> list[bool]:
@@ -218,17 +114,14 @@ class Layers:
     @cached_property
     def masked(self) -> bool:
         """Whether attention is told what to hide or to add."""
-        return any(self.state_calls) and (self.stack.padded or any(self.visible) or any(self.biases))
+        return any(self.state_calls) and (self.stack.padded or any(self.visible) or any(self.schemes.biases))
 
     # ---- signature
 
     @cached_property
     def parameters(self) -> dict[str, str]:
         """What a layer is called with after x, each with its type."""
-        found = {}
-        if any(self.tables):
-            pair = "tuple[Pair, ...]" if self.several_tables else "Pair"
-            found["rope"] = pair if all(self.tables) else f"{pair} | None"
+        found = dict(self.schemes.argument)
         if self.masked:
             found["mask"] = self.mask_type
         if self.cached:
@@ -238,7 +131,11 @@ class Layers:
     @property
     def single(self) -> dict[str, str]:
         """The types of those arguments of which an attention is given one, and its layer perhaps several."""
-        return {"rope": "Pair" if all(self.tables) else "Pair | None", "past": "Pair | None"}
+        return dict.fromkeys(self.schemes.argument, self.schemes.single) | {"past": "Pair | None"}
+
+    def passed(self, n: int, attention: Instance) -> list[str]:
+        """What an attention of a layer is called with after x."""
+        return list(({name: name for name in self.parameters} | self.schemes.passed(n, attention)).values())
 
     def signature(self, x: str, **instead: str) -> str:
         """The arguments of a `forward`."""

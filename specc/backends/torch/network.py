@@ -65,16 +65,16 @@ class Network:
     def text(self, name: str, head: Head, published: str) -> str:
         layers, stack = self.layers, self.model.stack
         before, embedding = self._embedding()
-        before += layers.shared_modules
+        before += layers.schemes.shared
         after = [("head", head.made)] if head.made else []
         if stack.final_norm is not None:
             view = View(self.page, (stack.final_norm,), Owner(), stack.dims)
             after.insert(0, ("final_norm", view.construct([view.width_in])))
         blocks = self.frame.made()
-        tables, rope = self.frame.tables() if "rope" in layers.parameters else ([], "")
+        tables, table = self.frame.tables() if layers.schemes.argument else ([], "")
         masks, mask = self.frame.masks() if "mask" in layers.parameters else ([], "")
-        passed = ["x", *filter(None, (rope, mask)), *["past"] * layers.cached]
-        over = {"kind": "LAYER_KINDS"} if {"ropes[kind]", "masks[kind]"} & set(passed) else {}
+        passed = ["x", *filter(None, (table, mask)), *["past"] * layers.cached]
+        over = {"kind": "LAYER_KINDS"} if any(text.endswith("[kind]") for text in passed) else {}
         over |= ({"number": "LAYER_SETS"} if stack.sets else {"layer": "self.layers"}) | ({"past": "cache or [None] * LAYERS"} if layers.cached else {})
         inputs = self._inputs()
         zeros = {name: zeros_of(wanted) for name, wanted in inputs.items()}

@@ -23,6 +23,8 @@ class Position(Component):
             yield from self.check_heads(attention.heads, attention.head_dim)
             if self.scores and not attention.takes_score:
                 yield Finding("kind", "CAP006", f"`{attention.kind}` takes no term that each layer makes for itself, as `{self.kind}` has it")
+            if self.reads_contents and getattr(attention, "kv_heads", attention.heads) != attention.heads:
+                yield Finding("kind", "CAP006", f"`{self.kind}` scores the key of each head, and here heads share keys")
         if self.per_head and len({attention.heads for attention in attentions}) > 1:
             yield Finding("kind", "SHP009", f"`{self.kind}` has a term for each head, and the attentions of this layer differ in heads")
 
@@ -35,6 +37,11 @@ class Position(Component):
         """Whether `score` gives a term."""
         return False
 
+    @property
+    def reads_contents(self) -> bool:
+        """Whether that term depends on queries and keys."""
+        return False
+
     def tables(self, g, frame, width: int):
         return None
 
@@ -45,7 +52,7 @@ class Position(Component):
         return None
 
     def score(self, g, q, k, call, attention):
-        """A term [1 or B, H, T, S] of one layer. q [B, T, H*D], k [B, S, K*D]; in the scope of its own parameters."""
+        """A term [1 or B, H, T, S] of one layer. q [B, T, H*D], k [B, S, K*D]; in the scope of the attention."""
         return None
 
     def parameters(self, dims: HeadDims) -> tuple[Parameter, ...]:

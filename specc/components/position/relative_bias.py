@@ -61,7 +61,10 @@ class RelativeBias(Position):
 
     def score(self, g, q, k, call, attention):
         """-> [1, H, T, S]"""
-        return None if self.shared else self._term(g, call.frame)
+        if self.shared:
+            return None
+        with g.scope("position"):
+            return self._term(g, call.frame)
 
     def _term(self, g, frame):
         places = frame.clipped_distance(self.max_distance)  # [T, S]

@@ -20,7 +20,7 @@ MECHANISMS = {
     "recurrent layers": "recurrent_gemma rwkv rwkv6 xlstm",
     "short convolutions": "lfm2 lfm2_moe",
     "gated delta layers": "qwen3_next qwen3_5 qwen3_5_moe kimi_linear",
-    "relative positions inside attention": "xlnet transfo_xl deberta deberta_v2 mpnet funnel",
+    "relative positions inside attention": "xlnet transfo_xl deberta mpnet funnel",
     "mixture-of-attention heads": "jetmoe",
     "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
     "an encoder with a decoder": "t5 mt5 umt5 bart mbart marian pegasus m2m_100 switch_transformers t5gemma whisper longt5 led blenderbot",
