@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, fail
+from specc.ir.model import TOKENS
 from specc.resolve.adapter import ResolvedAdapter, resolve_adapter
 from specc.resolve.model import Resolved, resolve
 from specc.resolve.program import Program, load
@@ -64,22 +65,25 @@ def one_subject(path: str, name: str | None = None) -> Resolved | ResolvedAdapte
 
 def origins(resolved: Resolved) -> dict[str, str]:
     """The place in the source, `file:line`, of what each part of the state dict comes from; a layer's own sums come from its block."""
-    body, model = resolved.body, resolved.model
-    sections = {label: {str(s.path): s for s in section.body if isinstance(s, tree.Field)} for label, section in body.layers.items()}
-    lines: dict[str, str] = {}
+    model, lines = resolved.model, {}
 
     def note(key: str, path: str, fields: dict[str, tree.Field]) -> None:
         field = fields.get(path) or fields.get(path.partition(".")[0])
         if field is not None:
             lines[key] = f"{Path(field.span.source.name).name}:{field.span.line}"
 
-    for part in (*model.stack.embedding.instances, *model.heads):
-        note(part.key, part.path, body.fields)
-    note("embed", "embed", body.fields)
-    note("final_norm", "final_norm" if "final_norm" in body.fields else "norm", body.fields)
-    for number, layer in enumerate(model.stack.layers):
-        fields = body.fields | sections.get(layer.label, {})
-        note(f"layers.{number}", "block", fields)
-        for part in layer.instances:
-            note(f"layers.{number}.{part.key}", part.path, fields)
+    for part in model.heads:
+        note(part.key, part.path, resolved.body.fields)
+    for stack in model.stacks:
+        body = resolved.stack_body(stack.name)
+        sections = {label: {str(s.path): s for s in section.body if isinstance(s, tree.Field)} for label, section in body.layers.items()}
+        for part in stack.embedding.instances:
+            note(model.tables[stack.name] if part.key == TOKENS else stack.prefix + part.key, part.path, body.fields)
+        note(f"{stack.prefix}embed", "embed", body.fields)
+        note(f"{stack.prefix}final_norm", "final_norm" if "final_norm" in body.fields else "norm", body.fields)
+        for number, layer in enumerate(stack.layers):
+            fields = body.fields | sections.get(layer.label, {})
+            note(f"{stack.prefix}layers.{number}", "block", fields)
+            for part in layer.instances:
+                note(f"{stack.prefix}layers.{number}.{part.key}", part.path, fields)
     return lines

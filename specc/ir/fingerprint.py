@@ -25,6 +25,8 @@ def fingerprint(model: Model) -> str:
     the fingerprint of every older text.
     """
     content = {"version": VERSION, "stacks": [_stack(s) for s in model.stacks], "heads": [_instance(h) for h in model.heads]}
+    if len(model.stacks) > 1 and not model.shared_tokens:
+        content["shared_tokens"] = False
     return hashlib.sha256(_text(content).encode()).hexdigest()
 
 
@@ -64,7 +66,8 @@ def _embedding(embedding: Embedding) -> dict[str, Any]:
 
 
 def _instance(instance: Instance) -> dict[str, Any]:
-    return {"width": instance.width, "component": _fields(instance.component)}
+    memory = {} if instance.memory is None else {"memory": instance.memory}
+    return {"width": instance.width, "component": _fields(instance.component)} | memory
 
 
 # ---- fields

@@ -14,14 +14,19 @@ from specc.ir.weights import WeightMap
 from specc.ir.wiring import Block, Wire
 
 SCHEMA_VERSION = 1
+TOKENS = "embed_tokens"
 
 
 class Instance(Node):
-    """A component under the name the wiring calls it by; `width` is the width of what comes in."""
+    """A component under the name the wiring calls it by; `width` is the width of what comes in.
+
+    memory: the width of the encoder's output, where that comes in as a second input.
+    """
 
     path: str
     component: slot("any")
     width: int
+    memory: int | None = None
 
     @property
     def key(self) -> str:
@@ -32,7 +37,9 @@ class Instance(Node):
         return f"embed_{label}" if field == "embed" else f"{label}_{field}"
 
     def dims(self, dims: Dims) -> Dims:
-        return dims if dims.dim == self.width else dims.model_copy(update={"dim": self.width})
+        if dims.dim == self.width and dims.memory == self.memory:
+            return dims
+        return dims.model_copy(update={"dim": self.width, "memory": self.memory})
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return self.component.parameters(self.dims(dims))
@@ -52,8 +59,8 @@ class Layer(Node):
 
     @property
     def served(self) -> tuple[Instance, ...]:
-        """The attentions that the position scheme serves."""
-        return tuple(i for i in self.instances if hasattr(i.component, "head_dim"))
+        """The attentions that the position scheme serves: not those that read the encoder's output."""
+        return tuple(i for i in self.instances if i.memory is None and hasattr(i.component, "head_dim"))
 
     def parameters(self, dims: Dims) -> dict[str, tuple[Parameter, ...]]:
         """What each part of the layer holds, by its key."""
@@ -103,8 +110,18 @@ class Stack(Node):
 
     @property
     def causal(self) -> bool:
-        """Whether no token sees a later one, so that keys and values can be kept."""
-        return all(layer.mask.causal for layer in self.layers)
+        """Whether no token sees a later one, so that keys and values can be kept. An encoder is called once, whatever its masks."""
+        return self.name != "encoder" and all(layer.mask.causal for layer in self.layers)
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of its parameters begin with in the state dict."""
+        return f"{self.name}." if self.name else ""
+
+    @cached_property
+    def distinct(self) -> tuple[Layer, ...]:
+        """Every layer once that stands in it as one object many times."""
+        return tuple({id(layer): layer for layer in self.layers}.values())
 
     @cached_property
     def stored(self) -> tuple[Layer, ...]:
@@ -122,7 +139,7 @@ class Stack(Node):
     def schemes(self) -> dict[tuple[Component, int], str]:
         """The keys under which position schemes hold what all their layers share, by scheme and number of heads."""
         found: dict[tuple[Component, int], str] = {}
-        for layer in {id(layer): layer for layer in self.layers}.values():
+        for layer in self.distinct:
             for part in layer.served[:1]:
                 if self.scheme(layer):
                     found.setdefault((layer.position, part.component.heads), layer.label)
@@ -141,7 +158,7 @@ class Stack(Node):
     def shared(self) -> dict[str, tuple[Parameter, ...]]:
         """What is held once for all layers, by its key."""
         found = {}
-        for layer in {id(layer): layer for layer in self.layers}.values():
+        for layer in self.distinct:
             if parameters := self.scheme(layer):
                 found.setdefault(self.schemes[layer.position, layer.served[0].component.heads], parameters)
         return found
@@ -155,13 +172,17 @@ class Training(Node):
 
 
 class Model(Node):
-    """A whole model."""
+    """A whole model.
+
+    shared_tokens: whether an encoder and a decoder read one token table; of a model with a single stack it says nothing.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     name: str
     doc: str = ""
     stacks: tuple[Stack, ...]
     heads: tuple[Instance, ...]
+    shared_tokens: bool = True
     weights: tuple[WeightMap, ...] = ()
     training: Training = Training()
 
@@ -170,28 +191,44 @@ class Model(Node):
         """The stack that the heads read: the only one, or the decoder."""
         return self.stacks[-1]
 
+    @property
+    def encoder(self) -> Stack | None:
+        """The stack whose output the other one reads, where there are two."""
+        return self.stacks[0] if len(self.stacks) > 1 else None
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """For each stack the key of its token table: one for both, or each its own."""
+        shared = len(self.stacks) > 1 and self.shared_tokens
+        return {stack.name: f"{'' if shared else stack.prefix}{TOKENS}" for stack in self.stacks}
+
     def places(self) -> Iterator[tuple[str, tuple[Parameter, ...]]]:
-        """Everything that holds parameters: its key in the state dict, and what it holds."""
+        """Everything that holds parameters: its key in the state dict, and what it holds. A token table that two stacks share comes once."""
+        tables, seen = self.tables, set()
         for stack in self.stacks:
-            prefix = f"{stack.name}." if stack.name else ""
             for part in stack.embedding.instances:
-                yield prefix + part.key, part.parameters(stack.dims)
+                key = tables[stack.name] if part.key == TOKENS else stack.prefix + part.key
+                if key not in seen:
+                    yield key, part.parameters(stack.dims)
+                seen.add(key)
             for key, parameters in stack.shared().items():
-                yield prefix + key, parameters
+                yield stack.prefix + key, parameters
             for number, layer in enumerate(stack.stored):
                 for key, parameters in layer.parameters(stack.dims).items():
-                    yield f"{prefix}layers.{number}.{key}", parameters
+                    yield f"{stack.prefix}layers.{number}.{key}", parameters
             if stack.final_norm is not None:
-                yield f"{prefix}final_norm", stack.final_norm.parameters(stack.dims)
+                yield f"{stack.prefix}final_norm", stack.final_norm.parameters(stack.dims)
         for head in self.heads:
             yield head.key, head.parameters(self.stack.dims)
 
-    def inputs(self) -> dict[str, Input]:
-        """What the components need from the caller, by name: the tokens first, what masks read last."""
-        parts = [i.component for i in self.stack.embedding.instances]
-        for layer in {id(layer): layer for layer in self.stack.layers}.values():
+    def inputs(self, stack: Stack | None = None) -> dict[str, Input]:
+        """What the components of a stack (the one that the heads read) need from the caller, by name: the tokens first, what masks read last."""
+        stack = stack or self.stack
+        parts = [i.component for i in stack.embedding.instances]
+        for layer in stack.distinct:
             parts += [*(i.component for i in layer.instances), layer.position, layer.mask]
-        parts += [head.component for head in self.heads]
+        if stack is self.stack:
+            parts += [head.component for head in self.heads]
         return {wanted.name: wanted for part in parts for wanted in part.inputs()}
 
     def parameters(self) -> dict[str, Parameter]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -54,13 +54,17 @@ class Picture(Node):
 
 
 class Dims(Node):
-    """The sizes of a stack that its components may ask for. Of an image model `context` counts the tokens of an image of its own size."""
+    """The sizes of a stack that its components may ask for. Of an image model `context` counts the tokens of an image of its own size.
+
+    memory: the width of the encoder's output, for what reads it.
+    """
 
     dim: int
     vocab: int | None = None
     context: int | None = None
     depth: int = 0
     image: Picture | None = None
+    memory: int | None = None
 
     @property
     def leading(self) -> int:
@@ -81,8 +85,8 @@ class Parameter:
     """A tensor of a component. `name` is relative to the component (`q.weight`).
 
     role: learned counts in `params`; fixed is stored but not learned; optional is learned, and may be absent from a
-    checkpoint. init: normal, ones, zeros, or `offset` (zeros for a norm that adds 1 itself). slot: the weight of a linear map
-    or of a table of rows that is a module of its own in PyTorch, over which an adapter can be laid.
+    checkpoint. init: normal, ones or zeros. fill: makes the values of a fixed tensor that are known. slot: the weight of a linear
+    map or of a table of rows that is a module of its own in PyTorch, over which an adapter can be laid.
     """
 
     name: str
@@ -90,6 +94,7 @@ class Parameter:
     init: Literal["normal", "ones", "zeros"] = "normal"
     role: Literal["learned", "fixed", "optional"] = "learned"
     slot: Literal["", "map", "table"] = ""
+    fill: Callable[[], Any] | None = None
 
     @property
     def size(self) -> int:
@@ -101,7 +106,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A tensor that one call hands to the next. shape holds ints and the symbols B (batch) and S (all tokens so far)."""
+    """A tensor that one call hands to the next. shape holds ints and the symbols B (batch), S (all tokens so far), M (those of the encoder)."""
 
     name: str
     shape: tuple[int | str, ...]
@@ -151,6 +156,7 @@ class Component(Node):
 
     axis: ClassVar[str]
     positional: ClassVar[tuple[str, ...]] = ()
+    crosses: ClassVar[bool] = False  # whether it can take the encoder's output as a second input
     by_longest: ClassVar[bool] = False  # whether a token's numbers depend on how long a call is, or on its other tokens
     # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
     native: ClassVar[dict[str, str]] = {}

@@ -14,7 +14,7 @@ MOST_BASES = 100
 
 @dataclass(slots=True)
 class Body:
-    """What a model says, its base's fields underneath its own."""
+    """What a model says, its base's fields underneath its own. elsewhere: layers that another stack may be the one to use."""
 
     fields: dict[str, tree.Field] = field(default_factory=dict)
     layers: dict[str, tree.Layer] = field(default_factory=dict)
@@ -23,6 +23,7 @@ class Body:
     weights: dict[str, tree.Weights] = field(default_factory=dict)
     checks: list[tree.Check] = field(default_factory=list)
     requires: list[tree.Require] = field(default_factory=list)
+    elsewhere: frozenset[str] = frozenset()
 
 
 def collect(model: tree.Model, program: Program, report: Report, work: Work | None = None, seen: tuple[str, ...] = ()) -> Body:
@@ -45,11 +46,25 @@ def collect(model: tree.Model, program: Program, report: Report, work: Work | No
         body.fields | own.fields,
         body.layers | own.layers,
         body.blocks | own.blocks,
-        body.stacks | own.stacks,
+        {name: _over(body.stacks.get(name), section) for name, section in (body.stacks | own.stacks).items()},
         _merged(body.weights, own.weights),
         own.checks,
         body.requires + own.requires,
     )
+
+
+def _over(base: tree.Stack | None, own: tree.Stack) -> tree.Stack:
+    """A section of the same name goes over the base's, statement by statement."""
+    if base is None or base is own:
+        return own
+    named = {_key(statement): statement for statement in base.body}
+    for statement in own.body:  # what is given twice within `own` is reported where it is read
+        named.pop(_key(statement), None)
+    return replace(own, body=(*named.values(), *own.body))
+
+
+def _key(statement: tree.Statement) -> tuple[type, str]:
+    return type(statement), str(getattr(statement, "path", getattr(statement, "name", "")))
 
 
 def _merged(base: dict[str, tree.Weights], own: dict[str, tree.Weights]) -> dict[str, tree.Weights]:

@@ -6,7 +6,7 @@ from specc.diagnostics.finding import fail
 from specc.ir.model import Instance, Model
 from specc.ir.node import Component
 from specc.resolve.components import build
-from specc.resolve.evaluate import evaluate
+from specc.resolve.evaluate import evaluate, truth
 from specc.resolve.parts import Parts
 from specc.resolve.wiring import DECLARED
 
@@ -46,3 +46,9 @@ def check_tied(parts: Parts, model: Model) -> None:
         if not tables or tables[0].component.width != wanted:
             width = f"{tables[0].component.width} wide" if tables else "missing"
             raise fail("SHP005", f"a tied head of width {wanted} needs a token table as wide, and it is {width}", parts.body.fields["head"].value.span)
+
+
+def read_shared(parts: Parts) -> bool:
+    """Whether an encoder and a decoder read one token table."""
+    value = parts.value("shared_tokens")
+    return True if value is None else truth(value, parts.body.fields["shared_tokens"].value.span)

@@ -20,7 +20,6 @@ from specc.resolve.work import LAYER
 from specc.source import Span
 from specc.syntax import tree
 
-ANY = (Ref(name="x"),)  # for a call that is known to have one input
 MOST_WRONG = 20  # statements of one section that are named as wrong
 
 
@@ -30,8 +29,8 @@ class Layers:
 
     parts: Parts
     reach: Reach | None = None
-    instances: dict[tuple[str, int], Instance] = field(default_factory=dict)
-    wired: dict[int, tuple[list[tuple[str, Span]], frozenset[str], Block]] = field(default_factory=dict)
+    instances: dict[tuple[str, int, int | None], Instance] = field(default_factory=dict)
+    wired: dict[int, tuple[list[tuple[str, tuple[Wire, ...], Span]], frozenset[str], Block]] = field(default_factory=dict)
 
     def read(self) -> tuple[tuple[Layer, ...], tuple[int, ...]]:
         """Every layer, in order, and the sets of their weights (Stack.sets).
@@ -135,32 +134,38 @@ class Layers:
         """The block of a layer, and the sublayers that it calls; what is wrong with those goes to `wrong`."""
         block = self.parts.block(scope)
         instances: dict[str, Instance] = {}
-        calls: list[tuple[str, Span]] = []
+        calls: list[tuple[str, tuple[Wire, ...], Span]] = []
+        crossed = self._reads_memory(block)
 
         def instance(path: str, inputs: tuple[Wire, ...], others: tuple[tree.Argument, ...], span: Span) -> str | None:
-            if others or len(inputs) != 1:
-                raise fail("TYP013", f"`{path}` takes one value of the formula", span)
-            calls.append((path, span))
+            memory = len(inputs) > 1 and inputs[1:] == crossed
+            if others or len(inputs) != 1 + memory:
+                more = ", and may take the encoder's output beside it" if crossed else ""
+                raise fail("TYP013", f"`{path}` takes one value of the formula{more}", span)
+            calls.append((path, inputs, span))
             try:
                 component = self._sublayer(path, scope, span)
+                if component is not None and memory:
+                    self._check_crosses(path, component, span)
             except SpecError as error:  # the block is read on, as if the sublayer were there
                 wrong.update(dict.fromkeys(error.diagnostics))
                 return path
             if component is not None:
-                instances[path] = self._instance(path, component)
+                made = self._instance(path, component, self.parts.memory if memory else None)
+                if instances.setdefault(path, made).memory != made.memory:
+                    raise fail("TYP013", f"`{path}` is called with the encoder's output and without: those are two sublayers", span)
+                instances[path] = made
             return None if component is None else path
 
         known = self.wired.get(id(block))
         if known is None:
-            if len(block.parameters) > 1:
-                raise fail("CAP001", f"the block `{block.name}` takes the output of an encoder, and models with two stacks cannot be compiled yet", block.span)
             wired = Wirer(scope, instance).block(block)
             if not wrong and self._constant(block):
                 self.wired[id(block)] = (calls, frozenset(instances), wired)
             return wired, instances
         known_calls, present, wired = known
-        for path, span in known_calls:
-            instance(path, ANY, (), span)
+        for path, inputs, span in known_calls:
+            instance(path, inputs, (), span)
         if instances.keys() == present or wrong:
             return wired, instances
         return Wirer(scope, instance).block(block), instances  # a sublayer that is none here alone
@@ -170,11 +175,27 @@ class Layers:
         named = set().union(*(mentions(statement.value) for statement in block.fields))
         return INDEX not in named and not named & self.parts.scope.fields.keys() - {*SUBLAYERS}
 
-    def _instance(self, path: str, component: Component) -> Instance:
-        key = path, id(component)
+    def _reads_memory(self, block: tree.Block) -> tuple[Wire, ...]:
+        """The block's second input, where it has one. Raises SpecError where the stack has nothing to give it."""
+        if len(block.parameters) < 2:
+            return ()
+        if self.parts.memory is None or len(block.parameters) > 2:
+            help_ = "the sections `encoder { }` and `decoder { }` make two stacks, and the decoder's blocks may have two inputs"
+            raise fail("TYP013", f"the block `{block.name}` takes {len(block.parameters)} inputs, and its layers are given {1 + (self.parts.memory is not None)}", block.span, help_)
+        return (Ref(name=block.parameters[1]),)
+
+    @staticmethod
+    def _check_crosses(path: str, component: Component, span: Span) -> None:
+        if not component.crosses:
+            raise fail("TYP013", f"`{path}` is `{component.kind}`, which cannot read the encoder's output", span, "`cross = attention(...)` can")
+        for found in component.check_across():
+            raise fail(found.code, f"`{path}` reads the encoder's output: {found.message}", span, found.help)
+
+    def _instance(self, path: str, component: Component, memory: int | None) -> Instance:
+        key = path, id(component), memory
         if key not in self.instances:
             self.parts.scope.work.spend(3 * getattr(component, "experts", 1), self.parts.definition.name_span)  # each has its own parameters
-            self.instances[key] = Instance(path=path, component=component, width=self.parts.dims.dim)
+            self.instances[key] = Instance(path=path, component=component, width=self.parts.dims.dim, memory=memory)
         return self.instances[key]
 
     def _sublayer(self, path: str, scope: Scope, span: Span) -> Component | None:
@@ -185,10 +206,11 @@ class Layers:
         if name not in scope.fields:
             known = [f for f in scope.fields if f not in (*SIZES, *TRAINING)]
             raise fail("NAM011", f"the block calls `{path}`, and the model has no field `{field}`", span, did_you_mean(field, known))
-        return self.parts.component(name, (field,) if field in SUBLAYERS else SUBLAYERS, scope, self.parts.dims)
+        axes = {"cross": ("attention",)}.get(field, (field,) if field in SUBLAYERS else SUBLAYERS)
+        return self.parts.component(name, axes, scope, self.parts.dims)
 
     def _check_layer(self, position: Component, instances: tuple[Instance, ...], scope: Scope) -> None:
-        served = [part.component for part in instances if part.component.state(self.parts.dims) and hasattr(part.component, "head_dim")]
+        served = [i.component for i in instances if i.memory is None and i.component.state(self.parts.dims) and hasattr(i.component, "head_dim")]
         for found in position.check_beside(served):
             span = scope.fields["position"].value.span if "position" in scope.fields else self.parts.definition.span
             raise fail(found.code, found.message, span, found.help)

@@ -16,8 +16,8 @@ from specc.syntax import tree
 def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[LayerRef]:
     """Every layer, `layer` where the model names none. Raises SpecError unless they sum to the depth."""
     if "layers" not in body.fields:
-        if body.layers:
-            first = next(iter(body.layers.values()))
+        if own := [layer for label, layer in body.layers.items() if label not in body.elsewhere]:
+            first = own[0]
             raise fail(
                 "VAL002",
                 "the model has layer sections, and no `layers` says where they stand",
@@ -29,7 +29,7 @@ def layout(body: Body, scope: Scope, depth: int, model: tree.Model) -> list[Laye
     layers = _spell(scope.field("layers", span), depth, span, scope.work)
     if len(layers) != depth:
         raise fail("SHP006", f"`layers` names {len(layers)} layers, and the depth is {depth}", span)
-    stated = {layer.label for layer in layers}
+    stated = {layer.label for layer in layers} | body.elsewhere
     unused = [] if model.parameters else [label for label in body.layers if label not in stated]  # of a family some config may use it
     if unused:
         raise SpecError(Diagnostic("LNT003", f"the layer `{label}` is never used", body.layers[label].span) for label in unused)

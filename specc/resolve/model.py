@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from specc.diagnostics.finding import Report, fail
-from specc.ir.model import Model, Stack
-from specc.resolve.embedding import read_embedding
+from specc.diagnostics.finding import Report
+from specc.ir.model import Model
 from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import Body, collect
-from specc.resolve.heads import check_tied, read_final_norm, read_heads
-from specc.resolve.layers import Layers
+from specc.resolve.heads import check_tied, read_heads, read_shared
 from specc.resolve.parts import Parts
 from specc.resolve.program import Program
 from specc.resolve.scope import Scope
-from specc.resolve.sizes import check_requires, read_dims, read_training
+from specc.resolve.sizes import check_requires, read_training
+from specc.resolve.stacks import check_sections, check_two, read_stack, stacks_of
 from specc.resolve.unused import check_unused
 from specc.resolve.values import Record
 from specc.resolve.weights import weight_maps
@@ -30,6 +29,11 @@ class Resolved:
     body: Body
     scope: Scope
     definition: tree.Model
+    towers: dict[str, Parts] = field(default_factory=dict)  # the parts of each stack, by its name
+
+    def stack_body(self, name: str) -> Body:
+        """The fields that one stack sees: the model's, and those of its own section over them."""
+        return self.towers[name].body
 
 
 def resolve(
@@ -53,27 +57,31 @@ def resolve(
     if tensors is not None:
         variables["checkpoint"] = tensors
     scope = Scope(body.fields, report, evaluate, variables, body.layers, work=work)
-    model = _read(Parts(definition, body, program, scope, report))
+    model, towers = _read(Parts(definition, body, program, scope, report))
     report.raise_errors()
-    return Resolved(model, body, scope, definition)
+    return Resolved(model, body, scope, definition, towers)
 
 
-def _read(parts: Parts) -> Model:
-    """The model, part by part; what is wrong with one is kept, and the next is looked at too."""
-    for stack in parts.body.stacks.values():
-        raise fail("CAP001", f"`{stack.name}` stacks cannot be compiled yet", stack.span)
+def _read(parts: Parts) -> tuple[Model, dict[str, Parts]]:
+    """The model and the parts of its stacks, part by part; what is wrong with one is kept, and the next is looked at too."""
     check_requires(parts)
-    parts.dims = read_dims(parts)
-    embedding = parts.attempt(lambda: read_embedding(parts))
-    layers, sets = parts.attempt(Layers(parts).read) or ((), ())
-    final_norm = parts.attempt(lambda: read_final_norm(parts))
-    heads = parts.attempt(lambda: read_heads(parts))
+    towers, stacks, memory = stacks_of(parts), [], None
+    for name, own in towers.items():
+        stacks.append(read_stack(name, own, memory))
+        memory = own.dims.dim
+    last = list(towers.values())[-1]  # the stack that the heads read
+    heads = parts.attempt(lambda: read_heads(last))
     training = parts.attempt(lambda: read_training(parts))
+    parts.scope.used.update(*(own.scope.used for own in towers.values()))
     parts.attempt(lambda: check_unused(parts))
     parts.report.raise_errors()
-    definition = parts.definition
-    stack = Stack(dims=parts.dims, embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
-    model = Model(name=definition.name, doc=definition.doc, stacks=(stack,), heads=heads, training=training)
+    definition, dims = parts.definition, last.dims
+    model = Model(name=definition.name, doc=definition.doc, stacks=tuple(stacks), heads=heads, shared_tokens=read_shared(parts), training=training)
+    if len(stacks) > 1:
+        check_sections(parts, towers, stacks)
+        parts.report.raise_errors()
+        check_two(parts, model)
+    parts.dims = dims
     check_tied(parts, model)
     maps = weight_maps(model, parts.body.weights, parts.scope, parts.report, family=bool(definition.parameters))
-    return model.model_copy(update={"weights": maps})
+    return model.model_copy(update={"weights": maps}), towers

@@ -20,14 +20,17 @@ SIZES = ("vocab", "dim", "depth", "context")
 TRAINING = ("dropout", "attention_dropout")
 OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
 INNER = ("scaling", "router", "activation")  # axes whose variants stand inside other components
-KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "final_norm", "block", "layers", "sample", "ignore")
-MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm")  # what no layer section overrides
+KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
+MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm", "shared_tokens")  # what no layer section overrides
 Part = TypeVar("Part")
 
 
 @dataclass(slots=True)
 class Parts:
-    """One model being read. `dims` is known once its sizes are."""
+    """One model, or one of its two stacks, being read. `dims` is known once its sizes are.
+
+    section: what a stack's own section states. memory: the width of the encoder's output, in a stack that may read it.
+    """
 
     definition: tree.Model
     body: Body
@@ -35,6 +38,8 @@ class Parts:
     scope: Scope
     report: Report
     dims: Dims | None = None
+    section: Body = field(default_factory=Body)
+    memory: int | None = None
     shared: dict[tuple[str, tuple[str, ...]], Component | None] = field(default_factory=dict)  # what all layers have in common
 
     def attempt(self, part: Callable[[], Part]) -> Part | None:

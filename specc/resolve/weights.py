@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
-from specc.ir.model import Model
+from specc.ir.model import TOKENS, Model, Stack
 from specc.ir.weights import Batched, Fused, Row, Stacked, Tensor, Transpose, WeightMap, WeightRule
 from specc.ir.weights import Source as SourceNode
 from specc.resolve.evaluate import evaluate
@@ -25,7 +25,7 @@ def weight_maps(model: Model, sections: dict[str, tree.Weights], scope: Scope, r
     if not sections:
         return ()
     once = _once(model)
-    scope.work.spend(LAYER * 3 * len(once.stack.layers), next(iter(sections.values())).span)
+    scope.work.spend(LAYER * 3 * sum(len(stack.layers) for stack in once.stacks), next(iter(sections.values())).span)
     keys = parameter_patterns(once)
     for section in sections.values():
         try:
@@ -40,7 +40,7 @@ def _map(model: Model, keys: frozenset[str], section: tree.Weights, scope: Scope
     scope.work.spend(2 * CALL, section.span)
     for statement in section.fields:
         name, span = str(statement.path), statement.value.span
-        scope.work.spend(CALL + len(model.stack.layers), span)
+        scope.work.spend(CALL + sum(len(stack.layers) for stack in model.stacks), span)
         value = evaluate(statement.value, scope)
         if name == "root":
             root = _names(value, span)
@@ -67,8 +67,8 @@ def parameter_patterns(model: Model) -> frozenset[str]:
 
 def _once(model: Model) -> Model:
     """The model with every layer once that stands in it as one object many times."""
-    stacks = (s.model_copy(update={"layers": tuple({id(layer): layer for layer in s.layers}.values()), "sets": ()}) for s in model.stacks)
-    return Model(name=model.name, stacks=tuple(stacks), heads=model.heads)
+    stacks = (s.model_copy(update={"layers": s.distinct, "sets": ()}) for s in model.stacks)
+    return Model(name=model.name, stacks=tuple(stacks), heads=model.heads, shared_tokens=model.shared_tokens)
 
 
 def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[str]) -> str | None:
@@ -87,21 +87,36 @@ def rule_key(path: tree.Path, source: SourceNode, model: Model, keys: frozenset[
 def _own_key(path: tree.Path, model: Model) -> str | None:
     """Where the left side of a rule points in the state dict; None where the model has no such part."""
     parts = list(path.parts)
-    prefix = ""
+    named = {stack.name: stack for stack in model.stacks}
+    stack = named.get(parts[0]) if parts[0] and len(parts) > 1 else None
+    if stack is not None:
+        parts = parts[1:]
     if parts[0] == "layers" and len(parts) > 2 and parts[1].startswith("["):
         prefix, parts = "layers.{" + parts[1].strip("[]") + "}.", parts[2:]
-        instances = {i.path: i.key for layer in model.stack.layers for i in layer.instances}
+        stack = stack or named.get("")
+        instances = {i.path: i.key for layer in stack.layers for i in layer.instances} if stack else {}
     else:
-        instances = {i.path: i.key for i in (*model.stack.embedding.instances, *model.heads)}
-        instances |= {key: key for key in model.stack.shared()}
-        if model.stack.final_norm is not None:
-            instances["final_norm"] = "final_norm"
+        prefix, instances = "", _outside(model, stack)
     for length in (2, 1):
         key = instances.get(".".join(parts[:length]))
         if key is not None:
             rest = ("{" + part.strip("[]") + "}" if part.startswith("[") else part for part in parts[length:])
-            return prefix + ".".join([key, *rest])
+            return (stack.prefix if stack else "") + prefix + ".".join([key, *rest])
     return None
+
+
+def _outside(model: Model, stack: Stack | None) -> dict[str, str]:
+    """The parts outside the layers: of one of two stacks, or (`stack` is None) of the model itself."""
+    two = len(model.stacks) > 1
+    if stack is None and two:
+        shared = {"embed.tokens": TOKENS} if model.shared_tokens else {}
+        return shared | {i.path: i.key for i in model.heads}
+    whole = stack or model.stack
+    found = {i.path: i.key for i in whole.embedding.instances if not (two and model.shared_tokens and i.key == TOKENS)}
+    found |= {key: key for key in whole.shared()}
+    if whole.final_norm is not None:
+        found["final_norm"] = "final_norm"
+    return found if two else found | {i.path: i.key for i in model.heads}
 
 
 def source_of(value: Any, span: Span) -> SourceNode:

@@ -32,10 +32,11 @@ class Wirer:
     bound: dict[str, None] = field(default_factory=dict)
     joins: bool = False
     beside: Wire | None = None  # the terms before the one being read, of the sum that it stands in
+    memory: str = ""  # the block's second input, the encoder's output: it flows only into calls, beside another value
 
     def block(self, block: tree.Block) -> Block:
         """A block's statements in order. Raises SpecError with every finding."""
-        self.bound = dict.fromkeys(block.parameters)
+        self.bound, self.memory = dict.fromkeys(block.parameters), "".join(block.parameters[1:2])
         body, wrong, declared = [], [], set()
         for statement in block.fields:
             name = str(statement.path)
@@ -45,6 +46,9 @@ class Wirer:
                 if name in declared:
                     wrong += fail("NAM005", f"`{name}` is given twice", statement.path.span).diagnostics
                 declared.add(name)
+                continue
+            if name == self.memory:
+                wrong += fail("NAM006", f"`{name}` is the encoder's output, which every layer is to see, and no block binds again", statement.path.span).diagnostics
                 continue
             if len(statement.path.parts) > 1:
                 wrong += fail("NAM006", f"a block binds plain names, not `{name}`", statement.path.span).diagnostics
@@ -63,8 +67,10 @@ class Wirer:
     def wire(self, expr: tree.Expr) -> Wire:
         self.scope.work.spend(CALL, expr.span)
         match expr:
-            case tree.Name(id=name) if name in self.bound:
+            case tree.Name(id=name) if name in self.bound and name != self.memory:
                 return Ref(name=name)
+            case tree.Name(id=name) if name in self.bound:
+                raise fail("TYP013", f"`{name}` is the encoder's output, which flows only into a call, beside a value of this stack: `cross(x, {name})`", expr.span)
             case tree.Call(function=tree.Name(id=name)) if name in JOINS:
                 return self._joined(name, expr)
             case tree.Call():
@@ -138,13 +144,19 @@ class Wirer:
             self._known(argument)
         inputs = [a for a in expr.arguments if self._flows(a.value)]
         others = tuple(a for a in expr.arguments if not self._flows(a.value))
-        wires = tuple(self.wire(a.value) for a in inputs)
+        wires = tuple(self._input(a.value, first=n == 0) for n, a in enumerate(inputs))
         name = self.instance(path, wires, others, expr.span)
         if name is None:
-            if len(wires) != 1:
+            if len(wires) != 1 and wires[1:] != (Ref(name=self.memory),):
                 raise fail("TYP013", f"`{path}` is none here, and a value passes through it only alone", expr.span)
             return wires[0]
         return Call(instance=name, inputs=wires)
+
+    def _input(self, expr: tree.Expr, first: bool) -> Wire:
+        """What flows into a call: the encoder's output never as the first."""
+        if not first and isinstance(expr, tree.Name) and expr.id == self.memory:
+            return Ref(name=self.memory)
+        return self.wire(expr)
 
     def _known(self, argument: tree.Argument) -> None:
         """Raises SpecError where a bare word is handed to a call that neither the formula nor the model knows."""

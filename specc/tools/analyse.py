@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from specc.components.mask.base import Mask
-from specc.ir.model import Instance, Layer, Model, Stack
+from specc.components.mask.bidirectional import Bidirectional
+from specc.ir.model import TOKENS, Instance, Layer, Model, Stack
 from specc.ir.node import Component, Dims, Parameter
 from specc.ir.wiring import calls
 
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
+EVERYTHING = Bidirectional()  # what a token of the decoder sees of the encoder's output
 TOKENS_PER_PARAMETER = 20  # compute-optimal training (Hoffmann et al., 2022, https://arxiv.org/abs/2203.15556)
 
 
@@ -52,7 +54,7 @@ class Costs:
         """What every part holds, layers that are alike once: how much of it one token uses, how often it is there, and what it is."""
         found = []
         for stack in self.model.stacks:
-            found += [_part(i, stack, 1, "embedding") for i in stack.embedding.instances]
+            found += [_part(i, stack, 1, "embedding") for i in self._sources(stack)]
             schemes = [(parameters, 1) for parameters in stack.shared().values()]
             for layer, times in _alike(stack.stored):
                 found += [_part(i, stack, times, i.component.axis) for i in layer.instances]
@@ -63,14 +65,25 @@ class Costs:
                 found.append((norm.parameters(dims), norm.active(dims), 1, "final norm"))
         return found + [_part(h, self.model.stack, 1, "head") for h in self.model.heads]
 
+    def _sources(self, stack: Stack) -> list[Instance]:
+        """The parts of a stack's embedding, a token table that another stack before it has as well left out."""
+        again = stack is not self.model.stacks[0] and self.model.shared_tokens
+        return [i for i in stack.embedding.instances if not (again and i.key == TOKENS)]
+
     # ---- work
 
     def flops(self, context: int) -> int:
-        """FLOPs of one token's forward pass that attends to `context` keys, or to as many as its masks let it see."""
+        """FLOPs of one token's forward pass that attends to `context` keys, or to as many as its masks let it see.
+
+        Of a model with two stacks: of one token through the encoder, and one through the decoder.
+        """
         return sum(times * part.flops(dims, min(context, mask and mask.reach or context)) for part, dims, times, mask in self._working)
 
     def forward(self, tokens: int) -> int:
-        """FLOPs of the forward pass over one sequence: each token of a causal layer attends to itself and those before it."""
+        """FLOPs of the forward pass over one sequence: each token of a causal layer attends to itself and those before it.
+
+        Of a model with two stacks: over a source and a target of that many tokens each.
+        """
         total = sum(head.component.flops_per_sequence(head.dims(self.model.stack.dims)) for head in self.model.heads)
         for part, dims, times, mask in self._working:
             alone, per_key = part.flops(dims, 0), part.flops(dims, 1) - part.flops(dims, 0)
@@ -84,7 +97,7 @@ class Costs:
         for stack in self.model.stacks:
             found += [(i.component, i.dims(stack.dims), 1, None) for i in stack.embedding.instances]
             for layer, times in _alike(stack.layers):
-                found += [(i.component, i.dims(stack.dims), times, layer.mask) for i in _called(layer)]
+                found += [(i.component, i.dims(stack.dims), times, layer.mask if i.memory is None else EVERYTHING) for i in _called(layer)]
         dims = self.model.stack.dims
         return found + [(h.component, h.dims(dims), 1, None) for h in self.model.heads]
 
@@ -103,7 +116,7 @@ class Costs:
     def kv_cache(self, tokens: int, dtype: str = "bf16", reachable: bool = False) -> int:
         """Bytes of everything kept for one sequence of `tokens` tokens; 0 where nothing is kept.
 
-        reachable: only what the masks still let a later token see.
+        reachable: only what the masks still let a later token see. With an encoder, the sequence that it read is as long.
         """
         stack = self.model.stack
         if not stack.causal:
@@ -115,7 +128,7 @@ class Costs:
                 for state in part.component.state(part.dims(stack.dims)):
                     count = times
                     for extent in state.shape:
-                        count *= {"B": 1, "S": held}.get(extent, extent)
+                        count *= {"B": 1, "S": held, "M": tokens}.get(extent, extent)
                     values += count
         return round(values * BYTES[dtype])
 

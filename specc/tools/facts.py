@@ -39,7 +39,7 @@ CALLED = {
 def check_facts(resolved: Resolved, report: Report) -> None:
     """Evaluates every check of a model; each that does not hold is an error with the value found."""
     costs = Costs(resolved.model)
-    layers = len(resolved.model.stack.layers)
+    layers = sum(len(stack.layers) for stack in resolved.model.stacks)
     for check in resolved.body.checks:
         try:
             resolved.scope.work.spend(LAYER * layers, check.span)

@@ -26,7 +26,7 @@ def init(
     dtype: str = "F32",
     progress: Progress | None = None,
 ) -> Path:
-    """weights.safetensors in the folder `out`. Random: normal with deviation 0.02, and ones and zeros where a part asks so."""
+    """weights.safetensors in the folder `out`. Random: normal with deviation 0.02, and ones, zeros and known values where a part asks so."""
     if dtype not in DTYPES:
         raise fail("WGT019", f"specc does not write weights of type {dtype}", help=f"ask for one of {', '.join(DTYPES)}")
     parameters = model.parameters()
@@ -41,6 +41,9 @@ def _numbers(key: str, parameter: Parameter, how: str, seed: int, dtype: str) ->
     from specc.weights.arrays import narrowed
 
     draw = np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(f"{seed}:{key}".encode()).digest(), "little")))
+    if parameter.fill is not None and how == "random":
+        yield narrowed(parameter.fill().reshape(-1), dtype).tobytes()
+        return
     left = parameter.size
     while left > 0:
         size = min(CHUNK, left)

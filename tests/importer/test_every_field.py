@@ -31,6 +31,7 @@ torch = pytest.importorskip("torch")
 no_init_weights = pytest.importorskip("transformers.initialization").no_init_weights
 
 LENGTH = 20
+SEQ2SEQ = ("bart", "m2m_100", "marian", "mbart", "mt5", "pegasus", "switch_transformers", "t5", "t5gemma", "umt5")
 MASKED = ("albert", "bert", "camembert", "deberta_v2", "distilbert", "electra", "megatron_bert", "modernbert", "roberta", "xlm_roberta")
 IMAGES = ("beit", "clip", "deit", "dinov2", "dinov2_with_registers", "siglip", "vit")  # as classifiers
 IDLE = ("mask_token", "vision_model.head.")  # parameters that no number of these classes depends on
@@ -146,7 +147,8 @@ def answer(family: str, config: dict[str, Any]) -> dict[str, Any] | None:
                 out = model(pixel_values=torch.from_numpy(pixels))
                 logits = (out.pooler_output if family in TOWERS else out.logits).numpy()
             else:
-                logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.numpy()
+                target = {"decoder_input_ids": ids.flip(1)[:, :9]} if family in SEQ2SEQ else {}
+                logits = model(input_ids=ids, attention_mask=torch.ones_like(ids), **target).logits.numpy()
     except Exception:  # whatever the library says, this is no model
         return None
     if not np.isfinite(logits).all():
@@ -198,6 +200,7 @@ def test_no_field_is_ignored(family: str, tmp_path: Path) -> None:
 def _task(family: str) -> str:
     """What the reference's class is for."""
     special = dict.fromkeys(MASKED, "ForMaskedLM") | dict.fromkeys(IMAGES, "ForImageClassification") | dict.fromkeys(TOWERS, "")
+    special |= dict.fromkeys(SEQ2SEQ, "ForSeq2SeqLM")
     return special.get(family, "ForCausalLM")
 
 

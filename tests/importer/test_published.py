@@ -70,7 +70,7 @@ def test_an_empty_config(family: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("mamba2", "state-space layers"), ("t5", "an encoder with a decoder"), ("funnel", "relative positions"), ("qwen3_next", "delta")],
+    [("mamba2", "state-space layers"), ("longt5", "attention over blocks"), ("funnel", "relative positions"), ("qwen3_next", "delta")],
 )
 def test_a_type_without_a_family_is_named_with_its_mechanism(kind: str, words: str) -> None:
     ((code, message),) = refusal({"model_type": kind})

@@ -29,7 +29,8 @@ def write(folder: Path, config: Any, name: str = "AutoModelForCausalLM", seed: i
     found = getattr(transformers, name)
     model = (found.from_config(config) if name.startswith("Auto") else found(config)).float().eval()
     with torch.no_grad():
-        for parameter in model.parameters():
+        stored = [buffer for name, buffer in model.named_buffers() if name.endswith("bias") and buffer.is_floating_point()]
+        for parameter in (*model.parameters(), *stored):
             parameter.add_(torch.randn_like(parameter) * spread)
     model.save_pretrained(folder, safe_serialization=True)
     return folder

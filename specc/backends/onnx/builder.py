@@ -15,8 +15,10 @@ Value = str  # the name of a value in the graph
 class Builder:
     """Nodes, constants and weights of one graph. Values are named after the place and the operator that made them."""
 
-    def __init__(self, weights: Initializers, compute: str = "float32", origins: dict[str, str] | None = None) -> None:
+    def __init__(self, weights: Initializers, compute: str = "float32", origins: dict[str, str] | None = None, tokens: str = "embed_tokens") -> None:
+        """tokens: the place of the token table in the state dict."""
         self.weights = weights
+        self.tokens = tokens
         self.compute = compute
         self.nodes: list[Any] = []
         self._open = self.nodes  # the graph that nodes go to: the main one, or a branch
@@ -83,13 +85,17 @@ class Builder:
 
     def either(self, condition: Value, yes: Callable[[], Value], no: Callable[[], Value]) -> Value:
         """The value that one of two branches makes, each a graph of its own that reads the values around it."""
+        return self.eithers(condition, lambda: (yes(),), lambda: (no(),), outputs=1)[0]
+
+    def eithers(self, condition: Value, yes: Callable[[], tuple[Value, ...]], no: Callable[[], tuple[Value, ...]], outputs: int) -> tuple[Value, ...]:
+        """The same for branches that make several values."""
         branches = {}
         for name, make in (("then_branch", yes), ("else_branch", no)):
             outer, self._open = self._open, []
-            result = make()
-            branches[name] = proto.graph(f"{self.path}/{name}", self._open, result, self.compute)
+            results = make()
+            branches[name] = proto.graph(f"{self.path}/{name}", self._open, results, self.compute)
             self._open = outer
-        return self.op("If", condition, **branches)
+        return self.ops("If", condition, outputs=outputs, **branches)
 
     def _provenance(self) -> dict[str, str]:
         if not self._path:
@@ -154,7 +160,7 @@ class Builder:
 
     def token_table(self) -> Value:
         """The token embedding [V, width], which a tied head shares."""
-        return self._weight("embed_tokens.weight")
+        return self._weight(f"{self.tokens}.weight")
 
     def _weight(self, key: str) -> Value:
         value, dtype = self.weights.whole(key)

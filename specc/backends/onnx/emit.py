@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from specc.backends.onnx import proto
 from specc.backends.onnx.adapter.builder import AdaptedBuilder
 from specc.backends.onnx.builder import Builder, Value
+from specc.backends.onnx.decoder import DecoderFrame, Memory
 from specc.backends.onnx.frame import Call, Frame
 from specc.backends.onnx.initializers import Initializers
 from specc.ir.adapter import Adapter
-from specc.ir.model import Instance, Layer, Model, Stack
+from specc.ir.model import TOKENS, Instance, Layer, Model, Stack
+from specc.ir.node import Component
 from specc.ir.wiring import Add, Concat, Insert, Ref, Scale, Wire, calls
 from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
 
 def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None):
-    """The ONNX model (a ModelProto) of a decoder or an encoder.
+    """The ONNX model (a ModelProto) of a model with one stack.
 
     over: an adapter whose tensors are inputs of the graph, and change nothing where they are not given.
     stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` by place in the state dict.
     """
-    g = Builder(Initializers(stored), compute, origins) if over is None else AdaptedBuilder(over, Initializers(stored), compute, origins)
-    return _Emitter(model, model.stack, g).graph(metadata or {})
+    return graphs(model, stored, compute, origins, metadata, over)["model.onnx"]
+
+
+def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None):
+    """Every graph of a model by its file's name: one, or an encoder's and a decoder's."""
+    made = {}
+    for stack in model.stacks:
+        given = Initializers(stored), compute, origins, model.tables[stack.name]
+        g = Builder(*given) if over is None else AdaptedBuilder(over, *given)
+        made[f"{stack.name}_model.onnx" if stack.name else "model.onnx"] = _Emitter(model, stack, g).graph(metadata or {})
+    return made
 
 
 class _Emitter:
     def __init__(self, model: Model, stack: Stack, g: Builder) -> None:
         self.model, self.stack, self.g = model, stack, g
-        self.frame = Frame(g, stack.causal, stack.schemes, stack.dims)
+        self.beside = model.encoder if stack is not model.encoder else None  # the stack whose output this one reads
+        self.memory = None
+        if self.beside is None:
+            self.frame = Frame(g, stack.causal, self._schemes(), stack.dims)
+        else:
+            self.frame = DecoderFrame(g, f"past_key_values.{self._first_slot()}.decoder.key", self._schemes(), stack.dims)
+            self.memory = Memory(g, self.frame, self.beside.dims.dim)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
 
@@ -38,22 +57,40 @@ class _Emitter:
         for number, layer in enumerate(self.stack.layers):
             x = self._layer(number, layer, x)
         if self.stack.final_norm is not None:
-            with self.g.scope("final_norm"):
+            with self._scope("final_norm"):
                 x = self.stack.final_norm.lower(self.g, x)
-        outputs = []
-        for head in self.model.heads:
-            with self.g.scope(head.key):
-                for name, value in head.component.lower(self.g, x, Call(self.frame)).items():
-                    outputs.append(self._output(name, value, head.component.output_shape(name, self.stack.dims)))
+        outputs = self._hidden(x) if self.stack is self.model.encoder else self._heads(x)
         outputs += [self._output(name, value, shape) for name, (value, shape) in self.presents.items()]
         self._rename_outputs()
         inputs = [proto.value_info(name, dtype, shape) for name, (dtype, shape) in self._ordered_inputs()]
         initializers = self.g.weights.made.values()
         return proto.model(self.model.name, self.model.doc, self.g.nodes, initializers, inputs, outputs, metadata)
 
+    def _hidden(self, x: Value) -> list[Any]:
+        """What an encoder gives."""
+        return [self._output("last_hidden_state", self.frame.sequences(x), ("batch", "sequence", self.stack.dims.dim))]
+
+    def _heads(self, x: Value) -> list[Any]:
+        outputs = []
+        for head in self.model.heads:
+            with self.g.scope(head.key):
+                for name, value in head.component.lower(self.g, x, Call(self.frame)).items():
+                    outputs.append(self._output(name, value, head.component.output_shape(name, self.stack.dims)))
+        return outputs
+
+    def _schemes(self) -> dict[tuple[Component, int], str]:
+        """Where this stack's position schemes hold what all their layers share, in the state dict."""
+        return {scheme: self.stack.prefix + key for scheme, key in self.stack.schemes.items()}
+
+    def _scope(self, *names: str):
+        """A place in this stack."""
+        return self.g.scope(*([self.stack.name] if self.stack.name else []), *names)
+
     def _ordered_inputs(self) -> list[tuple[str, Any]]:
         """The tokens first, the cache last."""
-        order = ("input_ids", "pixel_values", "attention_mask", "position_ids", "token_type_ids")
+        order = (
+            "input_ids", "pixel_values", "attention_mask", "position_ids", "token_type_ids", "encoder_hidden_states", "encoder_attention_mask",
+        )  # fmt: skip
 
         def rank(name: str) -> int:
             return order.index(name) if name in order else len(order) + name.startswith("past_key_values.")
@@ -78,7 +115,8 @@ class _Emitter:
         call = Call(self.frame)
 
         def apply(part: Instance, inputs: list[Value]) -> Value:
-            with self.g.scope(part.key):
+            tokens = part.key == TOKENS  # which another stack may share
+            with self.g.scope(self.g.tokens) if tokens else self._scope(part.key):
                 if part.component.axis == "embed":
                     return part.component.lower(self.g, call, *inputs)
                 return part.component.lower(self.g, inputs[0], call)
@@ -88,38 +126,57 @@ class _Emitter:
 
     def _layer(self, number: int, layer: Layer, x: Value) -> Value:
         instances = {i.path: i for i in layer.instances}
-        wired = [c for assign in layer.block.body for c in calls(assign.value)]
-        keeping = sum(bool(instances[c.instance].component.state(self.stack.dims)) for c in wired)
-        slots = iter([str(number)] if keeping == 1 else [f"{number}.{n}" for n in range(keeping)])  # each call has a cache of its own
+        slots = self._slots(number, layer)
 
         place = "layers", str(self.stack.set_of(number))
 
         def apply(part: Instance, inputs: list[Value]) -> Value:
-            state = part.component.state(self.stack.dims)
+            state = part.component.state(part.dims(self.stack.dims))
             slot = next(slots) if state else ""
             call = self._call(slot, layer, part)
-            with self.g.scope(*place, part.key):
+            with self._scope(*place, part.key):
                 made = part.component.lower(self.g, inputs[0], call)
             for name, value in call.present.items():
                 shape = next(s.shape for s in state if s.name == name)
-                self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence"))
-            return self.g.after(f"layers.{number}.{part.key}", inputs[0], made)
+                self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence", "encoder_sequence"))
+            return self.g.after(".".join([*place, part.key]), inputs[0], made)
 
-        bound = {layer.block.inputs[0]: x}
+        bound = dict.fromkeys(layer.block.inputs, self.memory and self.memory.hidden) | {layer.block.inputs[0]: x}
         for assign in layer.block.body:
             bound[assign.name] = self._wire(assign.value, bound, instances, apply, place)
         return self.g.after(f"layers.{number}", x, bound[layer.block.inputs[0]])
 
+    def _slots(self, number: int, layer: Layer) -> Iterator[str]:
+        """The names of the caches of a layer's calls, in their order: each call has one of its own. With an encoder, those say whose keys they hold."""
+        instances = {i.path: i for i in layer.instances}
+        wired = [instances[c.instance] for assign in layer.block.body for c in calls(assign.value)]
+        keeping = [i for i in wired if i.component.state(i.dims(self.stack.dims))]
+        if self.beside is None:
+            yield from [str(number)] if len(keeping) == 1 else [f"{number}.{n}" for n in range(len(keeping))]
+            return
+        whose = ["decoder" if i.memory is None else "encoder" for i in keeping]
+        counts = {name: count() for name in whose}
+        yield from (f"{number}.{name}" if whose.count(name) == 1 else f"{number}.{next(counts[name])}.{name}" for name in whose)
+
+    def _first_slot(self) -> str:
+        """The first cache that holds a decoder's own keys, without its last word."""
+        slots = (slot for number, layer in enumerate(self.stack.layers) for slot in self._slots(number, layer))
+        return next(slot for slot in slots if slot.endswith(".decoder")).removesuffix(".decoder")
+
     def _call(self, slot: str, layer: Layer, part: Instance) -> Call:
-        state = part.component.state(self.stack.dims)
+        state = part.component.state(part.dims(self.stack.dims))
         if not state:
             return Call(self.frame)
         component = part.component
-        call = Call(self.frame, layer.position, self.frame.tables(layer.position, component.head_dim, component.heads))
-        call.mask = self.frame.mask(layer.mask, layer.position, component.heads)
+        if part.memory is None:
+            call = Call(self.frame, layer.position, self.frame.tables(layer.position, component.head_dim, component.heads))
+            call.mask = self.frame.mask(layer.mask, layer.position, component.heads)
+        else:
+            call = Call(self.frame, mask=self.memory.visible, memory=self.memory)
         if self.stack.causal:
             names = {s.name: f"past_key_values.{slot}.{s.name}" for s in state}
-            call.past = {s.name: self.frame.given(names[s.name], _axes(s.shape, "past_sequence"), self.g.compute) for s in state}
+            axes = {s.name: _axes(s.shape, "past_sequence", "past_encoder_sequence") for s in state}
+            call.past = {s.name: self.frame.given(names[s.name], axes[s.name], self.g.compute) for s in state}
         return call
 
     def _wire(self, wire: Wire, bound: dict[str, Value], instances: dict[str, Instance], apply, place: tuple[str, ...]) -> Value:
@@ -132,11 +189,11 @@ class _Emitter:
                 return apply(instances[wire.instance], inputs)
             case Scale():
                 scaled, factor = self._wire(wire.of, bound, instances, apply, place), self.g.number(wire.factor)
-                with self.g.scope(*place):
+                with self._scope(*place):
                     return self.g.op("Mul", scaled, factor)
             case Add():
                 total, *rest = [self._wire(w, bound, instances, apply, place) for w in wire.terms]
-                with self.g.scope(*place):
+                with self._scope(*place):
                     for term in rest:
                         total = self.g.op("Add", total, term)
                 return total
@@ -152,5 +209,5 @@ class _Emitter:
         raise AssertionError(wire)
 
 
-def _axes(shape: tuple[int | str, ...], growing: str) -> tuple[int | str, ...]:
-    return tuple({"B": "batch", "S": growing}.get(extent, extent) for extent in shape)
+def _axes(shape: tuple[int | str, ...], growing: str, beside: str) -> tuple[int | str, ...]:
+    return tuple({"B": "batch", "S": growing, "M": beside}.get(extent, extent) for extent in shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.picture import PictureFrame
@@ -20,6 +21,7 @@ class Call:
     tables: tuple[Value, ...] | None = None
     mask: Value | None = None  # what this layer sees, and what its position scheme adds for all layers
     past: dict[str, Value] | None = None
+    memory: Any = None  # specc.backends.onnx.decoder.Memory, for a sublayer that reads the encoder's output
     present: dict[str, Value] = field(default_factory=dict)
 
     def scored(self, q: Value, k: Value, attention: Component) -> Value:

@@ -44,12 +44,12 @@ def _attribute(name: str, value: Any) -> AttributeProto:
     raise TypeError(f"no ONNX attribute holds {value!r}")
 
 
-def graph(name: str, nodes: Sequence[NodeProto], result: str, dtype: str) -> GraphProto:
-    """A branch with one output."""
+def graph(name: str, nodes: Sequence[NodeProto], results: Sequence[str], dtype: str) -> GraphProto:
+    """A branch, all of whose outputs are of one type."""
     made = GraphProto(name=name)
     made.node.extend(nodes)
-    output = made.output.add(name=result)
-    output.type.tensor_type.elem_type = TYPES[dtype]
+    for result in results:
+        made.output.add(name=result).type.tensor_type.elem_type = TYPES[dtype]
     return made
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specc.backends.onnx.adapter.runtime import given
 from specc.backends.onnx.adapter.runtime import write as export
-from specc.backends.onnx.emit import build
+from specc.backends.onnx.emit import graphs
 from specc.backends.onnx.staged import Progress, Staged
 from specc.diagnostics.finding import fail
 from specc.ir.adapter import Adapter
@@ -29,10 +29,16 @@ BF16_ON_CPU = "leave --dtype out: weights stored in bfloat16 are widened to floa
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The graph's path, and one line for each thing that the user should know."""
+    """The graphs' paths, and one line for each thing that the user should know."""
 
-    graph: Path
+    graphs: tuple[Path, ...]
     remarks: tuple[str, ...]
+
+    @property
+    def graph(self) -> Path:
+        """The graph of a model with one stack."""
+        (graph,) = self.graphs
+        return graph
 
 
 def write(
@@ -46,9 +52,9 @@ def write(
     progress: Progress | None = None,
     over: Laid | None = None,
 ) -> Written:
-    """Writes OUT/model.onnx and what belongs to it, whole or not at all. Raises SpecError where the checkpoint does not fit the model.
+    """Writes OUT/model.onnx (or encoder_model.onnx and decoder_model.onnx) and what belongs to it, whole or not at all.
 
-    over: an adapter that is laid over the model.
+    Raises SpecError where the checkpoint does not fit the model. over: an adapter that is laid over the model.
     """
     remarks: list[str] = []
     _check_place(weights, out, weights_as)
@@ -70,7 +76,7 @@ def write(
             seals += f" {written(CHANGED, len(changed), header(changed))}"
     compute = _compute(dtype, provider, stored, remarks)
     laid = None if over is None or over.merging else over.adapter
-    graph = build(model, stored, compute, origins, {"specc.weights": seals} | _facts(model), laid)
+    made = graphs(model, stored, compute, origins, {"specc.weights": seals} | _facts(model), laid)
     try:
         with Staged(out) as staged:
             if weights is not None:
@@ -80,11 +86,12 @@ def write(
                     staged.put(CHANGED, changed)
                 if laid is not None and over.tensors is not None:
                     staged.make(f"{laid.name}.onnx_adapter", lambda path: export(path, given(laid, over.tensors, stored), compute))
-            staged.put("model.onnx", graph.SerializeToString(deterministic=True))
+            for name, graph in made.items():
+                staged.put(name, graph.SerializeToString(deterministic=True))
             staged.finish()
     except OSError as error:
         raise fail("SYS005", f"cannot write into {out}: {error.strerror or error}") from None
-    return Written(out / "model.onnx", tuple(remarks))
+    return Written(tuple(out / name for name in made), tuple(remarks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +155,8 @@ def _compute(dtype: str, provider: str, stored: dict[str, Stored], remarks: list
 def _facts(model: Model) -> dict[str, str]:
     """What has to be known of a graph to run it."""
     dims = model.stack.dims
-    facts = {"specc.model": model.name, "specc.kind": "causal" if model.stack.causal else "encoder"}
+    kind = "seq2seq" if model.encoder else "causal" if model.stack.causal else "encoder"
+    facts = {"specc.model": model.name, "specc.kind": kind}
     facts["specc.head"] = " ".join(head.component.kind for head in model.heads)
     sizes = {"specc.vocab": dims.vocab, "specc.context": dims.context}
     return facts | {name: str(size) for name, size in sizes.items() if size is not None}

@@ -36,13 +36,14 @@ class Blocks:
             labels = {distinct[n].label for n in group.places}
             others = {distinct[n].label for other in groups.values() if other is not group for n in other.places}
             prefix = camel(*labels) if others and len(labels) == 1 and not labels & others else ""
-            group.name = self.layers.page.title(f"{prefix}Block", ("block", *group.places))
+            stack = self.layers.stack.name
+            group.name = self.layers.page.title(f"{camel(stack)}{prefix}Block", ("block", stack, *group.places))
         return list(groups.values())
 
     def _key(self, n: int) -> Hashable:
         layer = self.layers.distinct[n]
         parts = [
-            (i.path, i.width, self.classes.key(n, i) if i.component.axis in BRANCHES else structure(i.component)) for i in layer.instances
+            (i.path, i.width, i.memory, self.classes.key(n, i) if i.component.axis in BRANCHES else structure(i.component)) for i in layer.instances
         ]
         return (layer.block, *parts)
 
@@ -70,7 +71,7 @@ class Blocks:
             wiring=block.name,
             signature=", ".join(["self", *(argument(name, values) for name, values in group.owner.arguments.items())]),
             modules=modules,
-            forward=layers.signature(x),
+            forward=layers.signature(x, layers.beside(layers.distinct[n])),
             returns=f"tuple[Tensor, {kept_type}]" if layers.cached else "Tensor",
             lines=formula.lines,
             result=f"{x}, {kept}" if layers.cached else x,
@@ -94,6 +95,8 @@ class Blocks:
         if axis not in MIXES:
             return Called(drop.format(f"self.{part.key}({', '.join(inputs)})"))
         passed, name, present = layers.passed(n, part), MIXES[axis], "present"
+        if part.memory is not None:
+            passed = ["memory_mask", "past"]
         if layers.cached and not layers.one_state:
             k = next(k for k, other in enumerate(layers.state_calls[n]) if other is call)
             name, present = f"{name}_{k}", f"present_{k}"

@@ -12,7 +12,7 @@ from specc.ir.model import Model
 from specc.ir.weights import Batched, Fused, Row, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
 
 Shape = tuple[int, ...]
-LAYER = "layers.{i}."
+LAYER = re.compile(r"((?:\w+\.)?)layers\.(\d+)\.")  # how the key of a parameter of a layer begins: its stack, its number
 NUMBERED = re.compile(r"\.(\d+)\.")
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -64,28 +64,29 @@ class _Layout:
         )
 
     def _lines(self) -> tuple[Lines, list[Lines]]:
-        """What stands outside the layers, and a loop for each set of layers that holds the same parameters."""
+        """What stands outside the layers, and a loop for each set of a stack's layers that holds the same parameters."""
         outer: dict[str, Shape] = {}
-        layers: list[dict[str, Shape]] = [{} for _ in self.model.stack.stored]
+        layers: dict[str, list[dict[str, Shape]]] = {stack.prefix: [{} for _ in stack.stored] for stack in self.model.stacks}
         for key, parameter in self.model.parameters().items():
-            number = re.match(r"layers\.(\d+)\.", key)
-            if number:
-                layers[int(number[1])][key[number.end() :]] = parameter.shape
+            found = LAYER.match(key)
+            if found:
+                layers[found[1]][int(found[2])][key[found.end() :]] = parameter.shape
             else:
                 outer[key] = parameter.shape
-        alike: dict[tuple, list[int]] = {}
-        for number, shapes in enumerate(layers):
-            alike.setdefault(tuple(shapes), []).append(number)
         loops = []
-        for numbers in alike.values():
-            loops.append(self._layer([layers[n] for n in numbers], numbers))
-            loops[-1].over = _over(numbers, len(self.model.stack.layers))
+        for prefix, each in layers.items():
+            alike: dict[tuple, list[int]] = {}
+            for number, shapes in enumerate(each):
+                alike.setdefault(tuple(shapes), []).append(number)
+            for numbers in alike.values():
+                loops.append(self._layer(f"{prefix}layers.{{i}}.", [each[n] for n in numbers], numbers))
+                loops[-1].over = _over(numbers, len(each), f"{prefix[:-1].upper()}_LAYERS".removeprefix("_"))
         return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries or loop.inner]
 
-    def _layer(self, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:
+    def _layer(self, prefix: str, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:
         """A layer's own parameters, and a loop inside for each set of numbered parts that hold the same."""
         plain = [{key: shape for key, shape in at.items() if not NUMBERED.search(key)} for at in shapes]
-        lines = self._taken(LAYER, plain, numbers)
+        lines = self._taken(prefix, plain, numbers)
         alike: dict[str, dict[str, dict[str, None]]] = {}  # where parts stand -> each number -> what it holds
         for key in shapes[0]:
             if found := NUMBERED.search(key):
@@ -93,7 +94,7 @@ class _Layout:
         for place, parts in alike.items():
             first = [{f"{place}.{{e}}.{rest}": at[f"{place}.0.{rest}"] for rest in parts["0"]} for at in shapes]
             self.count = len(parts)
-            inner = self._taken(LAYER, first, numbers)
+            inner = self._taken(prefix, first, numbers)
             inner.over = f"range({len(parts)})"
             lines.splits += self.whole
             lines.inner.append(inner)
@@ -240,9 +241,10 @@ def _lettered(rule: WeightRule) -> WeightRule:
     return WeightRule(own=renamed(rule.own), source=source(rule.source))
 
 
-def _over(numbers: list[int], count: int) -> str:
+def _over(numbers: list[int], count: int, name: str) -> str:
+    """What a loop over layers of these numbers runs over; `name` stands for how many the stack has."""
     if len(numbers) == count:
-        return "range(LAYERS)"
+        return f"range({name})"
     step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
     if numbers == list(range(numbers[0], numbers[-1] + 1, step)):
         return f"range({numbers[0]}, {numbers[-1] + 1}{f', {step}' if step > 1 else ''})"

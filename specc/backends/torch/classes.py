@@ -30,6 +30,7 @@ class Surroundings:
     biased: bool  # whether the scores have a bias in any way
     dropout: str
     score_factor: float
+    crosses: bool  # whether keys and values come from the encoder's output
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Classes:
     def groups(self) -> dict[Hashable, Group]:
         layers = self.layers
         groups = gather(
-            (self.key(n, part), (n, part.path), part.component, layer.position if part.component.axis in MIXES else None)
+            (self.key(n, part), (n, part.path), part.component, layer.position if _reads_own(part) else None)
             for n, layer in enumerate(layers.distinct)
             for part in layer.instances
             if part.component.axis in BRANCHES
@@ -54,8 +55,8 @@ class Classes:
     def key(self, n: int, part: Instance) -> Hashable:
         """Equal for sublayers that one class prints."""
         layers = self.layers
-        key = (structure(part.component), part.width)
-        if part.component.axis not in MIXES:
+        key = (structure(part.component), part.width, part.memory)
+        if not _reads_own(part):
             return key
         turns = set(filter(None, layers.schemes.rotations))
         # one rotation, which some layers may do without: a single class serves both
@@ -67,7 +68,10 @@ class Classes:
         page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
         titles: dict[str, list[Group]] = {}
         for group in groups:
-            titles.setdefault(group.view(page, dims).macro("title").strip(), []).append(group)
+            title = group.view(page, dims).macro("title").strip()
+            if group.components[0].axis in MIXES:
+                title = f"{'Cross' if self._memory(group) else camel(self.layers.stack.name)}{title}"
+            titles.setdefault(title, []).append(group)
         for title, same in titles.items():
             for group in same:
                 others = [place for other in same if other is not group for place in other.places]
@@ -77,20 +81,30 @@ class Classes:
                     name = camel(*labels) + title
                 elif others and len(paths) == 1 and not paths & {path for _, path in others}:
                     name = camel(next(iter(paths)).partition(".")[2]) + title
-                group.name = page.title(name, ("class", *group.places))
+                group.name = page.title(name, ("class", self.layers.stack.name, *group.places))
+
+    def _memory(self, group: Group) -> int | None:
+        n, path = group.places[0]
+        return self.layers.distinct[n].instance(path).memory
 
     def define(self) -> None:
         """Prints every class on the page; those that others may have as a part come first."""
-        page, dims = self.layers.page, self.layers.stack.dims
+        page = self.layers.page
         for group in sorted(self.groups.values(), key=lambda group: _has_parts(group.components[0])):
             axis = group.components[0].axis
             around = (self._surroundings(group),) if axis in MIXES else ()
+            dims = self.layers.stack.dims.model_copy(update={"memory": self._memory(group)})
             text = group.define(lambda c, around=around: c.macro("definition", *around), page, dims)
+            if (known := page.like(group.name, text)) is not None:  # an encoder's class that its decoder needs too
+                group.name = known
+                continue
             page.known(group.name, text)
             page.define(axis, text)
 
     def _surroundings(self, group: Group) -> Surroundings:
         layers = self.layers
+        if self._memory(group):
+            return self._across()
         numbers = list(dict.fromkeys(n for n, _ in group.places))
         rotate = next((layers.schemes.rotations[n] for n in numbers if layers.schemes.rotations[n]), "").splitlines()
         if rotate and not all(layers.schemes.tables):
@@ -108,7 +122,31 @@ class Classes:
             biased=bool(layers.schemes.biases[numbers[0]] or layers.schemes.scores[numbers[0]]),
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
+            crosses=False,
         )
+
+    def _across(self) -> Surroundings:
+        """What surrounds a sublayer that reads the encoder's output."""
+        return Surroundings(
+            signature="self, x: Tensor, memory: Tensor | None, mask: Tensor | None, past: Pair | None",
+            returns="tuple[Tensor, Pair]",
+            rotate=[],
+            cached=True,
+            masked=True,
+            is_causal=False,
+            module="",
+            score="",
+            shares_bias=False,
+            biased=False,
+            dropout=self.attention_dropout,
+            score_factor=1.0,
+            crosses=True,
+        )
+
+
+def _reads_own(part: Instance) -> bool:
+    """Whether it reads from other tokens of its own stack, so that the layer's position scheme is its concern."""
+    return part.component.axis in MIXES and part.memory is None
 
 
 def _has_parts(component: Component) -> bool:

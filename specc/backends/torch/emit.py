@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 
-from specc.backends.torch.blocks import Blocks
 from specc.backends.torch.checkpoint import layouts
-from specc.backends.torch.classes import Classes
 from specc.backends.torch.environment import render
-from specc.backends.torch.frame import Frame
-from specc.backends.torch.layers import Layers
 from specc.backends.torch.layout import fit
 from specc.backends.torch.network import Head, Network
 from specc.backends.torch.numbers import Constants
+from specc.backends.torch.tower import Tower, build_tower
 from specc.backends.torch.view import Page, camel
 from specc.ir.model import Model
 
@@ -30,23 +27,18 @@ _LEGEND = {
     "P": "relative positions",
     "R": "rotated width",
     "V": "vocabulary",
+    "M": "tokens of the encoder",
 }
 
 
 def emit(model: Model) -> str:
     """The text of the file, formatted. The same model gives the same bytes."""
     page = _page(model)
-    dropout = _rate(page, "DROPOUT", model.training.dropout)
-    layers = Layers(page, model.stack)
-    layers.schemes.define()
-    classes = Classes(layers, _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout))
-    classes.define()
-    blocks = Blocks(layers, classes, dropout)
-    block_texts = [blocks.text(group) for group in blocks.groups]
-    frame = Frame(layers, blocks)
-    network = Network(model, page, layers, frame, dropout)
+    rates = _rate(page, "DROPOUT", model.training.dropout), _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout)
+    towers = [build_tower(model, page, stack, *rates) for stack in model.stacks]
+    network = Network(model, page, towers)
     head = network.head()
-    visible = frame.visible()
+    visible = [tower.frame.visible() for tower in towers]
     name = camel(model.name)
     if name in _TAKEN or name in page.classes:
         name += "Network"
@@ -56,29 +48,35 @@ def emit(model: Model) -> str:
     small = [axis for axis in defined if axis not in ("position", "attention", "ffn", "embed", "head")]  # what the sublayers are made of
     definitions = [
         *defined["position"],
-        visible,
+        *visible,
         *(text for axis in (*small, "attention", "ffn") for text in defined[axis]),
-        *block_texts,
+        *(text for tower in towers for text in tower.blocks),
         *(text for axis in ("embed", "head") for text in defined[axis]),
         text,
         render("read"),
         *readers,
     ]
-    return _file(model, name, [text.strip() for text in definitions if text.strip()], page, frame, head)
+    return _file(model, name, [text.strip() for text in definitions if text.strip()], page, towers, head)
 
 
 def _page(model: Model) -> Page:
     """An empty page that knows every number of the model, and so which of them are the same everywhere."""
-    stack = model.stack
-    dims = stack.dims
-    page = Page(Constants(VOCAB=dims.vocab, CONTEXT=dims.context if stack.padded else None, LAYERS=len(stack.layers), WIDTH=dims.dim), stack.padded)
-    for layer in {id(layer): layer for layer in stack.layers}.values():
-        for component in (*(i.component for i in layer.instances), layer.position, layer.mask):
-            page.declare(component)
-    for part in (*stack.embedding.instances, *model.heads):
-        page.declare(part.component)
-    if stack.final_norm is not None:
-        page.declare(stack.final_norm)
+    dims = model.stack.dims
+    counts = {f"{stack.name.upper()}_LAYERS".removeprefix("_"): len(stack.layers) for stack in model.stacks}
+    padded = model.stack.padded
+    page = Page(Constants(VOCAB=dims.vocab, CONTEXT=dims.context if padded else None, **counts, WIDTH=dims.dim), padded)
+    page.tokens = f"self.{model.tables[model.stack.name]}"
+    for stack in model.stacks:
+        for layer in stack.distinct:
+            for component in (*(i.component for i in layer.instances), layer.position, layer.mask):
+                page.declare(component)
+        for part in stack.embedding.instances:
+            page.declare(part.component)
+        if stack is model.stack:
+            for head in model.heads:
+                page.declare(head.component)
+        if stack.final_norm is not None:
+            page.declare(stack.final_norm)
     return page
 
 
@@ -90,14 +88,15 @@ def _rate(page: Page, name: str, rate: float) -> str:
     return str(page.constants.named((name,), (rate,)))
 
 
-def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Frame, head: Head) -> str:
-    code = "\n".join(definitions)
+def _file(model: Model, name: str, definitions: list[str], page: Page, towers: list[Tower], head: Head) -> str:
+    code, last = "\n".join(definitions), towers[-1].layers
+    memory = ["encoder_last_hidden_state: Tensor | None  # [B, M, C]; None where the encoder did not run"] * last.crossed
     aliases = []
     if re.search(r"\bPair\b", code):
-        uses = frame.layers.schemes.contents + ["keys and values"] * frame.layers.cached
+        uses = list(dict.fromkeys(text for tower in towers for text in tower.layers.schemes.contents)) + ["keys and values"] * last.cached
         aliases.append(f"Pair = tuple[Tensor, Tensor]  # {', or '.join(uses)}")
-    if frame.layers.cached:
-        aliases.append(f"Cache = list[{'Pair' if frame.layers.one_state else 'tuple[Pair, ...]'}]  # per layer")
+    if last.cached:
+        aliases.append(f"Cache = list[{'Pair' if last.one_state else 'tuple[Pair, ...]'}]  # per layer")
     shapes = set(re.findall(r"\b[A-Z]\b", " ".join(re.findall(r"\[[^\[\]]*\]", "\n".join([code, *head.fields])))))
     text = render(
         "file",
@@ -106,9 +105,9 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, frame: Fr
         shapes=textwrap.fill("Shapes: " + ", ".join(f"{s} {meaning}" for s, meaning in _LEGEND.items() if s in shapes) + ".", 118),
         modules=[module for module in ("contextlib", "json", "math", "re") if re.search(rf"(?<![.\w]){module}\.", code)],
         functional=re.search(r"\bF\.", code) is not None,
-        constants=[*page.constants.text(), *frame.constants()],
+        constants=[*page.constants.text(), *(line for tower in towers for line in tower.frame.constants())],
         aliases=aliases,
-        fields=[*head.fields, *["cache: Cache"] * frame.layers.cached, *["aux_loss: Tensor  # what the routers add to the loss"] * bool(page.losses)],
+        fields=[*head.fields, *memory, *["cache: Cache"] * last.cached, *["aux_loss: Tensor  # what the routers add to the loss"] * bool(page.losses)],
         definitions=definitions,
         name=name,
     )

@@ -47,11 +47,11 @@ class Frame:
     def constants(self) -> list[str]:
         """Those that hold more than one number."""
         kinds = [self.kinds[n] for n in self.layers.sequence]
-        lines = [f"LAYER_KINDS = {order(kinds)}"] * self.by_kind + self.tuples
+        lines = [f"{self.layers.kinds} = {order(kinds, self.layers.count)}"] * self.by_kind + self.tuples
         if self.layers.stack.sets:
-            lines.append(f"LAYER_SETS = {order(self.layers.stack.sets)}  # layers of one number share their weights")
+            lines.append(f"{self.layers.sets} = {order(self.layers.stack.sets, self.layers.count)}  # layers of one number share their weights")
         if self.sets_by_kind:
-            lines.append(f"SET_KINDS = {order([self.kinds[n] for n in self.layers.stored])}")
+            lines.append(f"{self.layers.set_kinds} = {order([self.kinds[n] for n in self.layers.stored], self.layers.count)}")
         return lines
 
     # ---- the layers
@@ -72,25 +72,34 @@ class Frame:
     def _all_kinds(self) -> str:
         """The constant that holds the kind of everything that is made."""
         if not self.layers.stack.sets:
-            return "LAYER_KINDS"
+            return self.layers.kinds
         self.sets_by_kind = True
-        return "SET_KINDS"
+        return self.layers.set_kinds
+
+    def _each(self) -> str:
+        """What a loop over everything that is made runs over."""
+        return f"set({self.layers.sets})" if self.layers.stack.sets else f"range({self.layers.count})"
 
     def _one_class(self, group: Group) -> str:
         shared = bool(self.layers.stack.sets)
         if not group.owner.arguments:
-            return f"{group.name}() for _ in {'set(LAYER_SETS)' if shared else 'range(LAYERS)'}"
+            return f"{group.name}() for _ in {self._each()}"
         told = len(set(self.kinds)) > 1 and self._told_by(self.kinds, group)
         self.by_kind |= told
         texts = []
         for name, values in group.owner.arguments.items():
+            if len(set(values)) == 1:
+                texts.append(f"{name}={literal(values[0])}")
+                continue
+            constant = self.layers.function(name).upper()
             if told:
-                self.tuples.append(f"{name.upper()} = {_table(dict(zip(self.kinds, map(literal, values), strict=True)))}")
+                self.tuples.append(f"{constant} = {_table(dict(zip(self.kinds, map(literal, values), strict=True)))}")
             else:
                 each = [values[n] for n in self.layers.stored]
-                self.tuples.append(f"{name.upper()} = {order(each) if shared else progression(each)}  # per {'set' if shared else 'layer'}")
-            texts.append(f"{name}={name.upper()}[{'kind' if told else 'i'}]")
-        over = f"kind in {self._all_kinds()}" if told else f"i in {'set(LAYER_SETS)' if shared else 'range(LAYERS)'}"
+                text = order(each, self.layers.count) if shared else progression(each, self.layers.count)
+                self.tuples.append(f"{constant} = {text}  # per {'set' if shared else 'layer'}")
+            texts.append(f"{name}={constant}[{'kind' if told else 'i'}]")
+        over = f"kind in {self._all_kinds()}" if told else f"i in {self._each()}"
         return f"{group.name}({', '.join(texts)}) for {over}"
 
     # ---- tables and masks
@@ -135,6 +144,7 @@ class Frame:
             return render("visible_patches", masks=masks, padding=padding, prepared=layers.prepared)
         return render(
             "visible",
+            name=layers.function("visible_keys"),
             masks=masks,
             mask_type=layers.mask_type,
             plain=any(layers.plain),
@@ -150,7 +160,7 @@ class Frame:
         if any(layers.visible):
             source = ["attention_mask", "new", "total", "input_ids.device"] if layers.stack.padded else ["x.shape[1]", "x.device"]
             given = ", ".join([*source, *(wanted.name for wanted in layers.mask_inputs)])
-            lines = [f"{'masks' if several else 'mask'} = visible_keys({given})"]
+            lines = [f"{'masks' if several else 'mask'} = {layers.function('visible_keys')}({given})"]
         elif not layers.stack.padded:
             lines = []  # nothing is hidden: a bias stands alone
         elif layers.mask_optional:
@@ -166,7 +176,7 @@ class Frame:
             return lines, "mask"
         self.by_kind = True
         if not several:
-            lines.append("masks = dict.fromkeys(LAYER_KINDS, mask)")
+            lines.append(f"masks = dict.fromkeys({layers.kinds}, mask)")
         for kind, bias in biases.items():
             if bias:
                 lines.append(f'masks[{literal(kind)}] = torch.where(masks[{literal(kind)}], {bias}, float("-inf"))')

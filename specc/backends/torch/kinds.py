@@ -22,14 +22,14 @@ def named_kinds(labels: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
     return [names[key] for key in keys]
 
 
-def order(kinds: Sequence[int | float | str]) -> str:
-    """The kinds of all layers as an expression: a turn repeated, or runs, or every one of them."""
+def order(kinds: Sequence[int | float | str], count: str) -> str:
+    """The kinds of all layers (`count` names how many) as an expression: a turn repeated, or runs, or every one of them."""
     for length in range(1, min(len(kinds) // 2, LONGEST_TURN) + 1):
         turn, times = kinds[:length], -(-len(kinds) // length)
         if list(turn) * times == list(kinds):
             return f"{_tuple(turn)} * {times}"
         if times > 2 and (list(turn) * times)[: len(kinds)] == list(kinds):
-            return f"({_tuple(turn)} * {times})[:LAYERS]"
+            return f"({_tuple(turn)} * {times})[:{count}]"
     runs: list[list[int | float | str]] = []
     for kind in kinds:
         if runs and runs[-1][0] == kind:
@@ -40,13 +40,13 @@ def order(kinds: Sequence[int | float | str]) -> str:
     return text if 2 * len(runs) < len(kinds) and len(text) < 100 else _tuple(kinds)
 
 
-def progression(values: Sequence[int | float]) -> str:
+def progression(values: Sequence[int | float], count: str) -> str:
     """The values of all layers as an expression: a formula in the layer's number where one gives exactly these numbers."""
     first, step = values[0], values[1] - values[0]
     if isinstance(first, float) and all(value == first / (i + 1) for i, value in enumerate(values)):
-        return f"tuple({literal(first)} / (i + 1) for i in range(LAYERS))"
+        return f"tuple({literal(first)} / (i + 1) for i in range({count}))"
     if all(value == first + i * step for i, value in enumerate(values)):
-        return f"tuple({literal(first)} + i * {literal(step)} for i in range(LAYERS))"
+        return f"tuple({literal(first)} + i * {literal(step)} for i in range({count}))"
     return _tuple(values)
 
 

@@ -20,6 +20,7 @@ class Layers:
 
     page: Page
     stack: Stack
+    apart: bool = False  # whether another stack of the file has other position schemes
     distinct: list[Layer] = field(default_factory=list)
     sequence: list[int] = field(default_factory=list)  # for every layer, the number of its like in `distinct`
 
@@ -40,11 +41,43 @@ class Layers:
         first = dict(zip(reversed(self.stack.sets), reversed(self.sequence), strict=True))
         return [first[n] for n in range(len(first))]
 
+    # ---- names, which an encoder and a decoder have each of its own
+
+    @property
+    def count(self) -> str:
+        """The constant that holds how many layers there are."""
+        return self._constant("LAYERS")
+
+    @property
+    def kinds(self) -> str:
+        """The constant that holds the kind of every layer."""
+        return self._constant("LAYER_KINDS")
+
+    @property
+    def sets(self) -> str:
+        """The constant that holds which set of weights is every layer's."""
+        return self._constant("LAYER_SETS")
+
+    @property
+    def set_kinds(self) -> str:
+        return self._constant("SET_KINDS")
+
+    def _constant(self, name: str) -> str:
+        return f"{self.stack.name.upper()}_{name}" if self.stack.name else name
+
+    def function(self, name: str) -> str:
+        return f"{self.stack.name}_{name}" if self.stack.name else name
+
     # ---- state
 
     def mixing(self, layer: Layer) -> list[Instance]:
-        """The sublayers in which tokens read from one another."""
-        return [i for i in layer.instances if i.component.axis in MIXES]
+        """The sublayers in which tokens of this stack read from one another."""
+        return [i for i in layer.instances if i.component.axis in MIXES and i.memory is None]
+
+    @cached_property
+    def crossed(self) -> bool:
+        """Whether the layers are given the encoder's output."""
+        return any(i.memory is not None for layer in self.distinct for i in layer.instances)
 
     @cached_property
     def state_calls(self) -> list[list[Call]]:
@@ -118,9 +151,14 @@ class Layers:
 
     # ---- signature
 
+    def beside(self, layer: Layer) -> dict[str, str]:
+        """What a layer that reads the encoder's output is called with for that, each with its type."""
+        memory = (*layer.block.inputs[1:], "memory")[0]
+        return {memory: "Tensor | None", "memory_mask": "Tensor | None"} if self.crossed else {}
+
     @cached_property
     def parameters(self) -> dict[str, str]:
-        """What a layer is called with after x, each with its type."""
+        """What a layer is called with after x (and the encoder's output), each with its type."""
         found = dict(self.schemes.argument)
         if self.masked:
             found["mask"] = self.mask_type
@@ -137,9 +175,9 @@ class Layers:
         """What an attention of a layer is called with after x."""
         return list(({name: name for name in self.parameters} | self.schemes.passed(n, attention)).values())
 
-    def signature(self, x: str, **instead: str) -> str:
+    def signature(self, x: str, beside: dict[str, str] | None = None, **instead: str) -> str:
         """The arguments of a `forward`."""
-        types = self.parameters | {name: type_ for name, type_ in instead.items() if name in self.parameters}
+        types = (beside or {}) | self.parameters | {name: type_ for name, type_ in instead.items() if name in self.parameters}
         return ", ".join(["self", f"{x}: Tensor", *(f"{name}: {type_}" for name, type_ in types.items())])
 
 

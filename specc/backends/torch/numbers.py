@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-SIZES = (("VOCAB", "CONTEXT"), ("LAYERS", "WIDTH"))  # each a line at the top of the file, printed in any case
+SIZES = (("VOCAB", "CONTEXT"), ("LAYERS", "ENCODER_LAYERS", "DECODER_LAYERS", "WIDTH"))  # each a line at the top of the file, printed in any case
 
 
 def literal(value: int | float | str) -> str:

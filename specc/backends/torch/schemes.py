@@ -44,7 +44,8 @@ class Schemes:
             named: dict[str, str] = {}
             for key, group in self.groups.items():
                 label = self.layers.distinct[group.places[0][0]].label
-                suffix = named.setdefault(texts[key], f"_{label}" if several and texts[key] else "")
+                own = f"_{self.layers.stack.name}" if self.layers.apart else ""
+                suffix = named.setdefault(texts[key], own + (f"_{label}" if several else "") if texts[key] else "")
                 self.suffixes[part, key] = suffix
                 self.layers.page.define("position", self._defined(part, group, suffix))
                 self.given[part, key] = group.owner

@@ -45,6 +45,7 @@ class Page:
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
     losses: dict[str, None] = field(default_factory=dict)  # the classes that add to the training loss
+    tokens: str = "self.embed_tokens"  # the module of the token table, as the model's own class names it
     same: dict[str, str] = field(default_factory=dict)  # the text of a class, its name left out, and that name
 
     def declare(self, component: Component) -> None:
@@ -68,6 +69,10 @@ class Page:
             known[what] = next(name for n in count(1) if (name := f"{title}{n if n > 1 else ''}") not in self.classes)
             self.classes.add(known[what])
         return known[what]
+
+    def like(self, name: str, text: str) -> str | None:
+        """The name of a class of the same text, None where there is none."""
+        return self.same.get(text.strip().replace(f"class {name}(", "class _(", 1))
 
     def known(self, name: str, text: str) -> None:
         """Remembers a class by its text, so that a part which would print the same can use it."""
@@ -196,6 +201,16 @@ class View:
     def width_in(self) -> str:
         """The width of what comes in."""
         return str(self._page.number(("WIDTH", "EMBED_WIDTH"), (self._dims.dim,), Owner(), "width"))
+
+    @property
+    def memory_width(self) -> str:
+        """The width of the encoder's output, where that comes in beside."""
+        return str(self._page.number(("WIDTH", "EMBED_WIDTH"), (self._dims.memory or self._dims.dim,), Owner(), "width"))
+
+    @property
+    def table(self) -> str:
+        """The token table, as a head reads it."""
+        return f"{self._page.tokens}.weight"
 
     @property
     def arguments(self) -> list[str]:

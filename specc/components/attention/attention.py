@@ -28,6 +28,7 @@ class Attention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    crosses: ClassVar[bool] = True
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "kv_heads", "scale", "softcap"), "Attention")
     takes_score: ClassVar[bool] = True
     kind: Literal["attention"] = "attention"
@@ -80,8 +81,8 @@ class Attention(Component):
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         found = linear("q", dims.dim, self.q_width, "q" in self.bias)
-        found += linear("k", dims.dim, self.kv_width, "k" in self.bias)
-        found += linear("v", dims.dim, self.kv_width, "v" in self.bias)
+        found += linear("k", dims.memory or dims.dim, self.kv_width, "k" in self.bias)
+        found += linear("v", dims.memory or dims.dim, self.kv_width, "v" in self.bias)
         found += linear("o", self.q_width, dims.dim, "o" in self.bias)
         if self.qk_norm is not None:
             found += under("q_norm", self.qk_norm.over(*self._norm_shape(self.heads)))
@@ -90,15 +91,23 @@ class Attention(Component):
             found += (Parameter("sinks", (self.heads,)),)
         return found
 
+    def check_across(self) -> Iterator[Finding]:
+        """What is wrong with it where keys and values come from the encoder."""
+        if self.sinks:
+            yield Finding("sinks", "CAP001", "sinks cannot be compiled there yet")
+
     def _norm_shape(self, heads: int) -> tuple[int, ...]:
         shapes = {"head": (self.head_dim,), "each_head": (heads, self.head_dim), "width": (heads * self.head_dim,)}
         return shapes[self.qk_norm_over]
 
     def state(self, dims: Dims) -> tuple[State, ...]:
-        return tuple(State(name, ("B", self.kv_heads, "S", self.head_dim)) for name in ("key", "value"))
+        tokens = "S" if dims.memory is None else "M"
+        return tuple(State(name, ("B", self.kv_heads, tokens, self.head_dim)) for name in ("key", "value"))
 
     def flops(self, dims: Dims, context: float) -> int:
-        return 4 * dims.dim * (self.q_width + self.kv_width) + round(4 * self.q_width * context)
+        """Where keys and values come from the encoder, they are those of one of its tokens."""
+        source = dims.memory or dims.dim
+        return 4 * dims.dim * self.q_width + 4 * source * self.kv_width + round(4 * self.q_width * context)
 
     def shrunk(self, plan) -> Attention:
         heads, kv_heads = plan.heads(self.heads, self.kv_heads)
@@ -109,16 +118,41 @@ class Attention(Component):
 
     def lower(self, g, x, call):
         """x [N, C] -> [N, C]"""
+        if call.memory is not None:
+            return self._across(g, x, call)
         q, k, v = g.linears(x, ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
-        if self.qk_norm is not None:
-            q, k = self._normalised(g, q, self.heads, "q_norm"), self._normalised(g, k, self.kv_heads, "k_norm")
-        if self.clip is not None:
-            bounds = g.number(-self.clip), g.number(self.clip)
-            q, k, v = (g.op("Clip", x, *bounds) for x in (q, k, v))
+        q, k = self._prepared(g, q, self.heads, "q_norm"), self._prepared(g, k, self.kv_heads, "k_norm")
+        v = self._prepared(g, v, self.kv_heads, None)
         q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
         q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
         out = self._with_sinks(g, q, k, v, call) if self.sinks else self._plain(g, q, k, v, call)
         return g.linear(g.reshape(out, (-1, self.q_width)), "o")
+
+    def _across(self, g, x, call):
+        """x [N, C] reads from the encoder's output, whose keys and values are computed by the first call and kept."""
+        q = self._prepared(g, g.linear(x, "q"), self.heads, "q_norm")
+        q = self._heads(g, call.frame.sequences(q), self.heads)  # [B, H, T, D]
+
+        def made():
+            k, v = g.linears(call.memory.rows, ("k", "v"))
+            k, v = self._prepared(g, k, self.kv_heads, "k_norm"), self._prepared(g, v, self.kv_heads, None)
+            return tuple(self._heads(g, call.memory.sequences(part), self.kv_heads) for part in (k, v))  # [B, K, M, D]
+
+        k, v = call.memory.once(call.past, made)
+        call.present |= {"key": k, "value": v}
+        options = {"scale": self.scale} | ({} if self.softcap is None else {"softcap": self.softcap})
+        out = g.op("Attention", q, k, v, call.mask, **options)  # [B, H, T, D]
+        return g.linear(g.reshape(g.op("Transpose", out, perm=(0, 2, 1, 3)), (-1, self.q_width)), "o")
+
+    def _prepared(self, g, x, heads: int, norm: str | None):
+        """x [N, heads*D] under its norm and within its bounds -> the same"""
+        if norm is not None and self.qk_norm is not None:
+            x = self._normalised(g, x, heads, norm)
+        return x if self.clip is None else g.op("Clip", x, g.number(-self.clip), g.number(self.clip))
+
+    def _heads(self, g, x, heads: int):
+        """x [B, L, heads*D] -> [B, heads, L, D]"""
+        return g.op("Transpose", g.reshape(x, (0, 0, heads, self.head_dim)), perm=(0, 2, 1, 3))
 
     def _plain(self, g, q, k, v, call):
         """The operator as it is: q [B, T, H*D], k and v [B, T, K*D] -> [B, T, H*D]"""

@@ -8,13 +8,14 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.embed.base import Part
-from specc.ir.node import Dims, Finding, structural
+from specc.ir.node import Dims, Finding, Parameter, structural
 
 
 class SinusoidalPosition(Part):
     """Sines and cosines of position / theta^(2i / width): alternating (interleaved, the paper), or all sines first (half).
 
-    inclusive spaces the frequencies from 1 to exactly 1 / theta (fairseq); the paper stops one step short.
+    inclusive spaces the frequencies from 1 to exactly 1 / theta (fairseq); the paper stops one step short. rows: how many
+    of them are stored in a table that is not learned, instead of being computed (Marian, Pegasus).
     """
 
     of_images: ClassVar[bool | None] = False
@@ -23,12 +24,40 @@ class SinusoidalPosition(Part):
     layout: Literal["interleaved", "half"] = structural("interleaved")
     offset: int = Field(default=0, ge=0)
     inclusive: bool = structural(False)
+    rows: int | None = Field(default=None, gt=0)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.width % 2:
             yield Finding("width", "SHP002", f"sines and cosines come in pairs, and the width {self.width} is odd")
         if self.inclusive and self.width == 2:
             yield Finding("inclusive", "SHP002", "a single sine and cosine have no frequency between the first and the last to space")
+
+
+    @property
+    def length(self) -> int | None:
+        """How many positions it knows, None where it computes them."""
+        return self.rows
+
+    def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        if self.rows is None:
+            return ()
+        return (Parameter("weight", (self.rows + self.offset, self.width), role="fixed", fill=self.table),)
+
+    def inert(self, beside) -> tuple[str, ...]:
+        """Numbers that are stored come from the checkpoint."""
+        return () if self.rows is None else ("theta", "layout", "inclusive")
+
+    def shrunk(self, plan) -> SinusoidalPosition:
+        return self.replaced(width=plan.width(self.width), rows=None if self.rows is None else plan.length(self.rows))
+
+    def table(self):
+        """What is stored: float32 [rows + offset, width]"""
+        import numpy as np
+
+        angles = np.arange(self.rows + self.offset, dtype=np.float64)[:, None] * self.frequencies().astype(np.float64)
+        parts = [np.sin(angles), np.cos(angles)]
+        made = np.concatenate(parts, axis=1) if self.layout == "half" else np.stack(parts, axis=2).reshape(len(angles), -1)
+        return made.astype(np.float32)
 
     def frequencies(self):
         """theta^(-i / steps) as float32 [width / 2]"""
@@ -39,6 +68,9 @@ class SinusoidalPosition(Part):
 
     def lower(self, g, call, x=None):
         """-> [N, width]"""
+        if self.rows is not None:
+            row = call.frame.flat_positions()
+            return g.op("Gather", g.parameter("weight"), g.op("Add", row, g.integer(self.offset)) if self.offset else row)
         position = g.op("Cast", call.frame.flat_positions(), to="float32")  # [N]
         if self.offset:
             position = g.op("Add", position, g.constant(float(self.offset), "float32"))

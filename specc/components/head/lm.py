@@ -14,7 +14,8 @@ from specc.ir.node import Dims, Finding, Parameter, linear, structural
 class LanguageModel(Head):
     """logits = scale * (x W^T + bias); softcap s turns each into s * tanh(logit / s) (Gemma 2).
 
-    width: x is first mapped to this width, without a bias (OPT-350m).
+    width: x is first mapped to this width, without a bias (OPT-350m). fixed_bias is a bias that is stored and not learned:
+    zeros, as BART and Marian are trained.
     """
 
     kind: Literal["lm"] = "lm"
@@ -22,17 +23,21 @@ class LanguageModel(Head):
     scale: float = 1.0
     softcap: float | None = Field(default=None, gt=0)
     bias: bool = structural(False)
+    fixed_bias: bool = structural(False)
     width: int | None = Field(default=None, gt=0)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
         yield from vocabulary(dims)
         if self.scale == 0:
             yield Finding("scale", "VAL004", "a scale of 0 makes every logit zero")
+        if self.bias and self.fixed_bias:
+            yield Finding("fixed_bias", "TYP005", "a head has one bias, learned or fixed")
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
+        fixed = (Parameter("bias", (dims.vocab or 0,), "zeros", role="fixed"),) if self.fixed_bias else ()
         if self.width is None:
-            return table(dims, dims.dim, self.tied, self.bias, module=True)
-        return linear("project", dims.dim, self.width, bias=False) + table(dims, self.width, self.tied, self.bias)
+            return table(dims, dims.dim, self.tied, self.bias, module=not fixed) + fixed
+        return linear("project", dims.dim, self.width, bias=False) + table(dims, self.width, self.tied, self.bias) + fixed
 
     def flops(self, dims: Dims, context: float) -> int:
         width = self.width or dims.dim
@@ -45,7 +50,7 @@ class LanguageModel(Head):
     def lower(self, g, x, call):
         if self.width is not None:
             x = g.linear(x, "project")
-        logits = scores(g, x, self.tied, self.bias)
+        logits = scores(g, x, self.tied, self.bias or self.fixed_bias)
         if self.scale != 1:
             logits = g.op("Mul", logits, g.number(self.scale))
         if self.softcap is not None:

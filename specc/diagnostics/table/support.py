@@ -3,15 +3,20 @@
 from specc.diagnostics.codes import Code
 from specc.diagnostics.table.example import layers, spec
 
+_ENCODER = "encoder { mask = bidirectional }"
+_BLIND = "decoder { mask = bidirectional  block = pre_norm_cross  cross = attention(heads: 2) }"
+_CAUSAL = "decoder { mask = causal  block = pre_norm_cross  cross = attention(heads: 2) }"
+
 
 def codes() -> list[Code]:
     return [
         Code(
             "CAP001",
-            "encoder and decoder stacks",
-            "Models with two stacks, and blocks with a second input, can be written and not yet compiled.",
-            spec("decoder { depth = 2 }"),
-            spec(),
+            "what an encoder-decoder cannot do yet",
+            "A decoder gives one token after the other: its masks are causal, and it has attention of its own. Both stacks take tokens, and"
+            " the head reads each of the decoder's.",
+            spec(_ENCODER, _BLIND),
+            spec(_ENCODER, _CAUSAL),
         ),
         Code(
             "CAP002",

@@ -56,7 +56,7 @@ def _onnx(found, options: argparse.Namespace) -> int:
     done = write(found.model, out, weights, *how, origins(found), Progress("copying weights"), over)
     for line in done.remarks:
         print(line, file=sys.stderr)
-    print(done.graph)
+    print("\n".join(map(str, done.graphs)))
     return 0
 
 

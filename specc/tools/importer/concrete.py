@@ -8,9 +8,9 @@ from itertools import groupby
 from specc.resolve.evaluate import evaluate
 from specc.resolve.layout import layout
 from specc.resolve.model import Resolved
-from specc.resolve.parts import KNOWN
+from specc.resolve.parts import KNOWN, Parts
 from specc.resolve.program import Program
-from specc.resolve.reach import parts
+from specc.resolve.reach import Reach, parts
 from specc.resolve.reduce import Reducer, layer_text, names_in
 from specc.resolve.scope import Scope
 from specc.resolve.values import LayerRef
@@ -26,23 +26,56 @@ def concrete_file(resolved: Resolved, program: Program, name: str, doc: str, par
     definition, body, scope = resolved.definition, resolved.body, resolved.scope
     span = definition.span
     reducer = Reducer(body.fields, definition.parameters)
-    layers = layout(body, scope, resolved.model.stack.dims.depth, definition)
-    labels = [layer.label for layer in layers]
-    kinds = list(dict.fromkeys(labels)) if body.layers else []
-    sections = {kind: _layer(body.layers[kind], reducer, scope, labels.index(kind)) for kind in kinds}
-    fields = {name: _field(f, reducer, scope) for name, f in body.fields.items() if name not in ("sample", "ignore", "layers")}
-    fields = {n: f for n, f in fields.items() if f is not None}
-    if len(kinds) == 1 and not resolved.model.stack.sets:  # one kind of layer is the model's own
-        fields |= {str(f.path): f for f in sections.pop(kinds[0]).body}
-    blocks = _blocks(fields, sections, program, body.blocks)
-    fields = _used(fields, sections, blocks)
-    statements: list[tree.Statement] = [*fields.values(), *sections.values()]
-    if sections:
-        statements.append(_plain("layers", _layout(layers, span), span))
+    stacks = {stack: _sections(resolved.towers[stack], reducer) for stack in body.stacks}
+    moved = frozenset().union(*(set(fields) for fields, _, _ in stacks.values())) - frozenset().union(*(_own(s) for s in body.stacks.values()))
+    left = {n: f for n, f in body.fields.items() if n not in ("sample", "ignore", "layers") and n not in moved}
+    fields = {n: f for n, f in ((n, _field(f, reducer, scope)) for n, f in left.items()) if f is not None}
+    layers, last = {}, []
+    if not stacks:
+        found, layers, last = _layers(resolved.towers[""], reducer)
+        fields |= found
+    everything = [*_flat(fields, layers), *(f for each in stacks.values() for f in _flat(each[0], each[1]))]
+    blocks = _blocks(everything, program, body.blocks)
+    inner = [f for each in stacks.values() for f in _flat(each[0], each[1])]
+    fields = _used(fields, [*_flat({}, layers), *inner], blocks)
+    sections = []
+    for stack, (own, kinds, order) in stacks.items():
+        around = [*fields.values(), *(f for other, each in stacks.items() if other != stack for f in _flat(each[0], each[1]))]
+        kept = _used(own, [*_flat({}, kinds), *around], blocks)
+        sections.append(tree.Stack(stack, (*kept.values(), *kinds.values(), *order), span))
+    statements: list[tree.Statement] = [*fields.values(), *layers.values(), *last, *sections]
     statements.append(tree.Checks((tree.Check(tree.Name("params", span), "==", tree.Literal(parameters, span), span),), span))
     statements += [_weights(w, reducer, scope, resolved) for w in body.weights.values()]
     model = tree.Model(name, (), None, tuple(statements), span, span, doc)
     return tree.File(1, (model, *blocks.values()), span)
+
+
+def _own(section: tree.Stack) -> set[str]:
+    return {str(s.path) for s in section.body if isinstance(s, tree.Field)}
+
+
+def _sections(tower: Parts, outer: Reducer) -> tuple[dict, dict, list]:
+    """One of two stacks: the fields of its section, and those of the model that come out otherwise here; its layers; their order."""
+    reducer = Reducer(tower.body.fields, tower.definition.parameters)
+    changed = Reach(tower.body.fields).of(tower.section.fields, tower.scope.work, tower.definition.span) - tower.section.fields.keys()
+    moved = [n for n in tower.body.fields if n in changed and reducer.depends(tower.body.fields[n].value, tower.scope)]
+    names = [n for n in (*tower.section.fields, *moved) if n != "layers"]
+    fields = {n: f for n, f in ((n, _field(tower.body.fields[n], reducer, tower.scope)) for n in names) if f is not None}
+    found, layers, order = _layers(tower, reducer)
+    return fields | found, layers, order
+
+
+def _layers(tower: Parts, reducer: Reducer) -> tuple[dict, dict, list]:
+    """The fields of the layers where all are of one kind, else a section for each kind, and the statement that orders them."""
+    body, scope = tower.body, tower.scope
+    standing = layout(body, scope, tower.dims.depth, tower.definition)
+    labels = [layer.label for layer in standing]
+    kinds = list(dict.fromkeys(labels)) if "layers" in body.fields else []
+    sections = {kind: _layer(body.layers[kind], reducer, scope, labels.index(kind)) for kind in kinds}
+    if len(kinds) == 1 and not any(layer.shared for layer in standing):  # one kind of layer is the stack's own
+        return {str(f.path): f for f in sections[kinds[0]].body}, {}, []
+    span = tower.definition.span
+    return {}, sections, [_plain("layers", _layout(standing, span), span)] if sections else []
 
 
 def _plain(name: str, value: tree.Expr, span: Span) -> tree.Field:
@@ -62,21 +95,21 @@ def _layer(section: tree.Layer, reducer: Reducer, scope: Scope, index: int) -> t
     return replace(section, body=tuple(s for s in kept if s is not None))
 
 
-def _blocks(fields: dict, sections: dict, program: Program, own: dict[str, tree.Block]) -> dict[str, tree.Block]:
+def _blocks(fields: list[tree.Field], program: Program, own: dict[str, tree.Block]) -> dict[str, tree.Block]:
     """The blocks that the model names and the prelude does not bring."""
     known = program.blocks | own
-    named = {n for f in _all_fields(fields, sections) if f.path.parts == ("block",) for n in names_in(f.value)}
+    named = {n for f in fields if f.path.parts == ("block",) for n in names_in(f.value)}
     return {n: known[n] for n in sorted(named) if n in known and n not in program.prelude_blocks}
 
 
-def _all_fields(fields: dict, sections: dict) -> list[tree.Field]:
+def _flat(fields: dict, sections: dict) -> list[tree.Field]:
     return [*fields.values(), *(f for s in sections.values() for f in s.body)]
 
 
-def _used(fields: dict, sections: dict, blocks: dict) -> dict[str, tree.Field]:
-    """The fields without those that only the config's decisions needed."""
+def _used(fields: dict, others: list[tree.Field], blocks: dict) -> dict[str, tree.Field]:
+    """The fields without those that only the config's decisions needed; `others` are read as well."""
     while True:
-        expressions = [f.value for f in _all_fields(fields, sections)] + [f.value for b in blocks.values() for f in b.fields]
+        expressions = [f.value for f in (*fields.values(), *others)] + [f.value for b in blocks.values() for f in b.fields]
         names = {e.id for x in expressions for e in parts(x) if isinstance(e, tree.Name)}
         kept = {n: f for n, f in fields.items() if n.partition(".")[0] in KNOWN or n.partition(".")[0] in names}
         if len(kept) == len(fields):

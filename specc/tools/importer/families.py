@@ -23,9 +23,9 @@ MECHANISMS = {
     "relative positions inside attention": "xlnet transfo_xl deberta mpnet funnel",
     "mixture-of-attention heads": "jetmoe",
     "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
-    "an encoder with a decoder": "t5 mt5 umt5 bart mbart marian pegasus m2m_100 switch_transformers t5gemma whisper longt5 led blenderbot",
+    "attention over blocks, in an encoder with a decoder": "longt5 led",
     "images and text together": "llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
-    "sound": "wav2vec2 hubert",
+    "sound": "wav2vec2 hubert whisper",
 }  # fmt: skip
 
 

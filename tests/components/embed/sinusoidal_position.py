@@ -32,11 +32,14 @@ PROBES = {
         Probe(_with("theta: 100"), _with("theta: 100, inclusive: true")),
         Probe(_with("layout: half, offset: 2, theta: 100"), _with("layout: half, offset: 2, theta: 100, inclusive: true")),
     ),
+    "rows": (Probe(_with(), _with("rows: 40")), Probe(_with("rows: 40"), _with("rows: 40, offset: 2", mask="bidirectional"))),
 }
 
 
 def vector(c, w, frame, b: int, t: int):
     position, half = int(frame.position[b, t]) + c.offset, c.width // 2
+    if c.rows is not None:
+        return w["weight"][position]
     y = np.zeros(c.width)
     for i in range(half):
         angle = position * c.theta ** (-i / (half - 1)) if c.inclusive else position / c.theta ** (2 * i / c.width)

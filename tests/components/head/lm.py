@@ -32,6 +32,11 @@ PROBES = {
         Probe(_with("true", "softcap: 1.5"), _with("true", "softcap: 3")),
     ),
     "bias": (Probe(_with("false"), _with("false", "bias: true")), Probe(_with("true"), _with("true", "bias: true"))),
+    "fixed_bias": (
+        Probe(_with("false"), _with("false", "fixed_bias: true")),
+        Probe(_with("true"), _with("true", "fixed_bias: true, scale: 2")),
+        Probe(_with(rest="width: 8"), _with(rest="width: 8, fixed_bias: true")),
+    ),
     "width": (
         Probe(_with(), _with(rest="width: 8")),
         Probe(_with(rest="width: 8"), _with(rest="width: 12")),
@@ -49,7 +54,7 @@ def _logits(c, w, x, frame):
     if c.width is not None:
         x = linear(w, "project", x)
     logits = (frame.token_table if c.tied else w["weight"]) @ x
-    if c.bias:
+    if c.bias or c.fixed_bias:
         logits = logits + w["bias"]
     logits = c.scale * logits
     return logits if c.softcap is None else np.array([c.softcap * math.tanh(z / c.softcap) for z in logits])

@@ -15,8 +15,10 @@ Acting = tuple[Method, Site, int]  # a method, where, and which of the site's sl
 class AdaptedBuilder(Builder):
     """What an adapter holds is an input of the graph with a default that changes nothing: a base graph serves many adapters."""
 
-    def __init__(self, adapter: Adapter, weights: Initializers, compute: str = "float32", origins: dict[str, str] | None = None) -> None:
-        super().__init__(weights, compute, origins)
+    def __init__(
+        self, adapter: Adapter, weights: Initializers, compute: str = "float32", origins: dict[str, str] | None = None, tokens: str = "embed_tokens"
+    ) -> None:
+        super().__init__(weights, compute, origins, tokens)
         self._acting: dict[str, list[Acting]] = {}
         for method, site in adapter.sites():
             for number, key in enumerate([slot.key for slot in site.slots] or [site.key]):

@@ -1,0 +1,122 @@
+"""Encoder-decoders against transformers: padded sources, cached steps, a decoder padded to the left; the encoder's part is made once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specc.faces.cli import main
+from tests.reference.published import call, load_module, session, write
+from tests.tolerance import TOLERANCE, distance
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+BART = {"d_model": 64, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 2, "encoder_ffn_dim": 96, "decoder_ffn_dim": 80, "vocab_size": 199, "max_position_embeddings": 64}
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bart": ("bart", BART),
+    "bart scaled": ("bart", BART | {"scale_embedding": True, "activation_function": "relu"}),
+}
+PIECES = (1, 3, 1, 1, 2)
+SOURCE, TARGET = 13, sum(PIECES)
+
+
+class Built:
+    """A published checkpoint, and what specc makes of it by way of the command line."""
+
+    def __init__(self, kind: str, given: dict[str, Any], work: Path) -> None:
+        self.folder = write(work / "checkpoint", transformers.AutoConfig.for_model(kind, **given), "AutoModelForSeq2SeqLM")
+        spec = work / "imported.specc"
+        assert main(["import", str(self.folder), "-o", str(spec)]) == 0
+        assert main(["check", str(spec)]) == 0
+        assert main(["build", str(spec), "--to", "torch", "-o", str(work / "torch")]) == 0
+        assert main(["build", str(spec), "--to", "onnx", "-o", str(work / "onnx"), "--weights", str(self.folder)]) == 0
+        self.network = load_module(work / "torch" / "imported.py").Model.from_checkpoint(self.folder).float().eval()
+        self.encoder, self.decoder = session(work / "onnx" / "encoder_model.onnx"), session(work / "onnx" / "decoder_model.onnx")
+        self.reference = transformers.AutoModelForSeq2SeqLM.from_pretrained(self.folder, attn_implementation="eager").float().eval()
+
+    def theirs(self, **given: np.ndarray) -> Any:
+        with torch.no_grad():
+            return self.reference(**_tensors(given))
+
+    def ours(self, cache: Any = None, **given: np.ndarray) -> Any:
+        with torch.no_grad():
+            return self.network(**_tensors(given), cache=cache)
+
+
+def _tensors(given: dict[str, np.ndarray]) -> dict[str, Any]:
+    return {name: torch.from_numpy(value) for name, value in given.items()}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    kind, given = MODELS[request.param]
+    return Built(kind, given, tmp_path_factory.mktemp(kind))
+
+
+@pytest.fixture(scope="module")
+def given() -> dict[str, np.ndarray]:
+    """A batch of two sources, one of them shorter, and as many targets."""
+    draw = np.random.default_rng(7)
+    mask = np.ones((2, SOURCE), np.int64)
+    mask[1, -4:] = 0
+    return {"input_ids": draw.integers(5, 150, (2, SOURCE)), "attention_mask": mask, "decoder_input_ids": draw.integers(5, 150, (2, TARGET))}
+
+
+def close(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    return distance(ours, theirs, 1.0) <= TOLERANCE["float32"]
+
+
+def test_pytorch(built: Built, given: dict[str, np.ndarray]) -> None:
+    theirs, ours = built.theirs(**given), built.ours(**given)
+    assert close(ours.logits.numpy(), theirs.logits.numpy())
+    real = given["attention_mask"].astype(bool)
+    assert close(ours.encoder_last_hidden_state.numpy()[real], theirs.encoder_last_hidden_state.numpy()[real])
+
+
+def test_pytorch_in_steps_runs_the_encoder_once(built: Built, given: dict[str, np.ndarray]) -> None:
+    whole, cache, found, start = built.theirs(**given).logits.numpy(), None, [], 0
+    for piece in PIECES:
+        source = {} if cache else {"input_ids": given["input_ids"]}
+        out = built.ours(cache, **source, attention_mask=given["attention_mask"], decoder_input_ids=given["decoder_input_ids"][:, start : start + piece])
+        assert (out.encoder_last_hidden_state is None) == (cache is not None)
+        found.append(out.logits.numpy())
+        cache, start = out.cache, start + piece
+    assert close(np.concatenate(found, 1), whole)
+
+
+def test_a_target_padded_on_the_left(built: Built, given: dict[str, np.ndarray]) -> None:
+    """Real tokens are counted from 0, so that a row gives what it gives alone."""
+    shorter = given["decoder_input_ids"][1:, 3:]
+    alone = built.theirs(input_ids=given["input_ids"][1:, :-4], attention_mask=given["attention_mask"][1:, :-4], decoder_input_ids=shorter).logits.numpy()
+    padding = np.ones((2, TARGET), np.int64)
+    padding[1, :3] = 0
+    ours = built.ours(**given, decoder_attention_mask=padding).logits.numpy()
+    assert close(ours[1:, 3:], alone)
+    assert close(ours[0], built.theirs(**given).logits.numpy()[0])
+
+
+def test_onnx(built: Built, given: dict[str, np.ndarray]) -> None:
+    theirs = built.theirs(**given)
+    hidden = call(built.encoder, given)["last_hidden_state"]
+    real = given["attention_mask"].astype(bool)
+    assert close(hidden[real], theirs.encoder_last_hidden_state.numpy()[real])
+    asked = {"input_ids": given["decoder_input_ids"], "encoder_hidden_states": hidden, "encoder_attention_mask": given["attention_mask"]}
+    assert close(call(built.decoder, asked)["logits"], theirs.logits.numpy())
+
+
+def test_onnx_in_steps_needs_the_encoder_once(built: Built, given: dict[str, np.ndarray]) -> None:
+    """The cross cache is made by the first call; later ones read none of the encoder's output, so that it may have length 0."""
+    whole, past, found, start = built.theirs(**given).logits.numpy(), {}, [], 0
+    hidden = call(built.encoder, given)["last_hidden_state"]
+    for piece in PIECES:
+        asked = {"input_ids": given["decoder_input_ids"][:, start : start + piece], "encoder_attention_mask": given["attention_mask"]}
+        out = call(built.decoder, asked | {"encoder_hidden_states": hidden if not past else hidden[:, :0]} | past)
+        found.append(out["logits"])
+        past = {name.replace("present", "past_key_values", 1): v for name, v in out.items() if name.startswith("present")}
+        assert all(value.shape[2] == (SOURCE if ".encoder." in name else start + piece) for name, value in past.items())
+        start += piece
+    assert close(np.concatenate(found, 1), whole)
