@@ -22,6 +22,7 @@ OWN = {
     "glm4_moe": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_group": 2, "topk_group": 1},
     "ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 32, "moe_num_shared_experts": 1},
     "minimax_m2": {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "beit": {"image_size": 32, "patch_size": 8, "use_relative_position_bias": True, "use_absolute_position_embeddings": True},
     "vit": {"image_size": 32, "patch_size": 8},
     "deit": {"image_size": 32, "patch_size": 8},
     "dinov2": {"image_size": 32, "patch_size": 8},

@@ -39,6 +39,7 @@ TOWERS = ("clip_vision_model", "siglip_vision_model")
 # families with other configs than that of configs.py, or with several: fields that have an effect in them alone
 SMALL_WINDOW = {"sliding_window": 6}
 MORE: dict[str, list[dict[str, Any]]] = {
+    "beit": [{}, {"use_mean_pooling": False, "layer_scale_init_value": 0.0, "use_relative_position_bias": False, "use_shared_relative_position_bias": True}],
     "cohere2": [SMALL_WINDOW],
     "deberta_v2": [{}, {"share_att_key": False}, {"relative_attention": False, "pos_att_type": None, "position_biased_input": True}],
     "ernie4_5_moe": [{}, {"moe_layer_end_index": 2}, {"moe_norm_min": 0.9}],

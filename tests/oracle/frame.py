@@ -29,6 +29,7 @@ class Held:
     beside: Weights
     own: Weights
     shared: Weights | None
+    grid: tuple[int, int] | None = None  # rows and columns of an image's patches
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,15 @@ class Frame:
             found += scheme.bias(c, head, attention.heads, int(self.position[b, query]), int(self.position[b, key]))
         if hasattr(scheme, "score"):
             shared = self.stack.schemes.get((c, attention.heads))
-            held = Held(attention, w, w.under("position"), self.schemes.under(shared) if shared else None)
+            held = Held(attention, w, w.under("position"), self.schemes.under(shared) if shared else None, self._grid())
             found += scheme.score(c, held, head, query, key, vectors)
         return found
+
+    def _grid(self) -> tuple[int, int] | None:
+        if (image := self.stack.dims.image) is None:
+            return None
+        height, width = self.inputs["pixel_values"].shape[2:]
+        return height // image.patch[0], width // image.patch[1]
 
 
 def positions(stack: Stack, valid: np.ndarray) -> np.ndarray:

@@ -76,7 +76,7 @@ MACROS: dict[str, dict[str, str]] = {
         "definition": "(c) a helper function, or nothing",
         "construct": "(c) the expression that makes the module, or nothing where it holds no parameters",
         "apply": "(c, module, x) an expression; x is the text of what comes in. It may mention `positions`, `dtype`, and of images "
-        "`pixel_values`, `batch`, `rows` and `columns` of patches",
+        "`pixel_values`, `batch` and `grid`, the rows and columns of patches",
     },
     "head": {
         "title": "the name of its class",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -162,6 +163,8 @@ class Layers:
         found = dict(self.schemes.argument)
         if self.masked:
             found["mask"] = self.mask_type
+        if any(re.search(r"\bgrid\b", score) for score in self.schemes.scores):
+            found["grid"] = "tuple[int, int]"  # rows and columns of patches
         if self.cached:
             found["past"] = "Pair | None" if self.one_state else "tuple[Pair, ...] | None"
         return found

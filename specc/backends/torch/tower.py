@@ -46,11 +46,11 @@ class Tower:
         blocks = self.frame.made()
         tables, table = self.frame.tables() if layers.schemes.argument else ([], "")
         masks, mask = self.frame.masks() if "mask" in layers.parameters else ([], "")
-        passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *["past"] * layers.cached]
+        passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *["grid"] * ("grid" in layers.parameters), *["past"] * layers.cached]
         over = {"kind": layers.kinds} if any(text.endswith("[kind]") for text in passed) else {}
         over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | ({"past": f"cache or [None] * {layers.count}"} if layers.cached else {})
         zeros = {name: zeros_of(wanted) for name, wanted in self.inputs().items()}
-        needs = self._needs([*embedding, *tables, *masks, *zeros.values()])
+        needs = self._needs([*embedding, *tables, *masks, *passed, *zeros.values()])
         # a caller may count positions himself where only queries have them: keys were counted when they were new
         own_positions = layers.counts_anew and stack.causal and needs["positions"] and not needs["key_positions"]
         return {
@@ -107,7 +107,7 @@ class Tower:
         """Which of the frame's values are mentioned, and so have to be computed."""
         said = " ".join(lines)
         needs = {
-            name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total", "batch", "rows")
+            name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total", "batch", "grid")
         }
         counted = self.stack.causal and (needs["positions"] or needs["key_positions"])
         return needs | {"new": needs["new"] or counted, "total": needs["total"] or counted}

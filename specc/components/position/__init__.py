@@ -15,6 +15,7 @@ To add one: a file here, its line below, a template of the same name, and a test
 MEMBERS = {
     "alibi": "alibi:Alibi",
     "disentangled": "disentangled:Disentangled",
+    "grid_bias": "grid_bias:GridBias",
     "none": "none:NoPosition",
     "relative_bias": "relative_bias:RelativeBias",
     "rope": "rope:Rope",
