@@ -12,7 +12,7 @@ from pydantic_core import core_schema
 
 from specc.ir.node import Component
 
-AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "ffn", "router", "activation", "embed", "head")
+AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "temperature", "ffn", "router", "activation", "embed", "head")
 SUBLAYERS = ("norm", "gain", "attention", "ffn")  # the axes whose members a block may call
 OVER = ("adapter",)  # the axes whose members lie over a whole model; no model has a field of theirs
 

@@ -19,8 +19,8 @@ from specc.syntax import tree
 SIZES = ("vocab", "dim", "depth", "context")
 TRAINING = ("dropout", "attention_dropout")
 OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
-INNER = ("scaling", "router", "activation")  # axes whose variants stand inside other components
-KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a != "activation"), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
+INNER = ("scaling", "temperature", "router", "activation")  # axes whose variants stand inside other components
+KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
 MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm", "shared_tokens")  # what no layer section overrides
 Part = TypeVar("Part")
 

@@ -40,8 +40,10 @@ def place(model: Model, checkpoint: Checkpoint) -> Placement:
 
 def _root(weight_map: WeightMap, found: dict[str, list[Candidate]], tensors: dict[str, TensorInfo]) -> str | None:
     """The first root under which any name is present; None where no name is, with or without root."""
-    names = {name for ways in found.values() for way in ways for name in way.names}
+    whole, names = set(), set()  # a name that no root stands in front of says nothing about the root
+    for name in (name for ways in found.values() for way in ways for name in way.names):
+        (whole if name.startswith("/") else names).add(name)
     for root in (*weight_map.root, ""):
         if any(spellings(name, root)[0] in tensors for name in names):
             return root
-    return None
+    return "" if any(name[1:] in tensors for name in whole) else None

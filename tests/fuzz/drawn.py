@@ -67,7 +67,8 @@ class Spec:
             weight = self.maybe(True, False)
             offset = None if weight is False else self.maybe(1, 0.5)
             return call("layer", eps=eps, weight=weight, bias=self.maybe(True, False), offset=offset)
-        return call("rms", eps=eps, offset=self.maybe(1, 0.5))
+        weight = self.maybe(True, False)
+        return call("rms", eps=eps, weight=weight, offset=None if weight is False else self.maybe(1, 0.5))
 
     def scaling(self, width: int) -> str | None:
         original, factor = self.one(8, 4, 16, None), self.one(2, 1, 4.5, 0.5)
@@ -127,19 +128,27 @@ class Spec:
         kv = self.one(1, 2, 3)
         heads = kv * self.one(1, 2, 3)
         qk_norm = self.norm(1e-3) if self.flag() else None
+        gate = self.maybe("channel", "head")
         return call(
             "attention",
             heads=heads,
             kv_heads=None if kv == heads and self.flag() else kv,
             head_dim=None if heads * turned == self.dim and self.flag() else turned,
-            bias=self.maybe(True, ["q", "k", "v"], ["o"], ["q"], ["k", "v"], False),
+            bias=self.maybe(True, ["q", "k", "v"], ["o"], ["q"], ["k", "v"], False, ["gate", "o"] if gate else None),
             scale=self.scale("head_dim"),
             softcap=self.maybe(5, 1.5, 30),
             clip=self.maybe(2, 0.6),
             qk_norm=qk_norm,
             qk_norm_over=self.maybe("head", "each_head", "width") if qk_norm else None,
+            qk_norm_at=self.maybe("after_position", "before_position") if qk_norm else None,
+            temperature=self.maybe(self.temperature()),
+            gate=gate,
             sinks=self.maybe(True, False),
         )
+
+    def temperature(self) -> str:
+        form = {"first": self.maybe(1), "of": self.maybe("columns", "positions")}
+        return call("logarithmic", scale=self.one(0.5, 1, -0.2), every=self.one(3, 1, 8), **form)
 
     def network(self) -> str:
         hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS), self.maybe(True, False)

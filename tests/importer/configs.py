@@ -21,6 +21,7 @@ OWN = {
     "deepseek_v3": {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1},
     "glm4_moe": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_group": 2, "topk_group": 1},
     "ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 32, "moe_num_shared_experts": 1},
+    "llama4_text": {"num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size_mlp": 80, "attention_chunk_size": 8, "floor_scale": 4, "attn_scale": 0.5, "interleave_moe_layer_step": 2, "head_dim": 24, "pad_token_id": 1},
     "minimax_m2": {"num_local_experts": 4, "num_experts_per_tok": 2},
     "beit": {"image_size": 32, "patch_size": 8, "use_relative_position_bias": True, "use_absolute_position_embeddings": True},
     "vit": {"image_size": 32, "patch_size": 8},

@@ -9,6 +9,7 @@ What such a file offers, by axis (c is the component, w its weights, all numbers
   missing. length: one more than the largest position of the whole batch
 - scaling: `frequency(c, i, theta, width, length)`, the pace of the pair i, and `amplitude(c)` and `score_factor(c)`, each missing
   where it is 1
+- temperature: `factor(c, position, column)`, what a query is multiplied by
 - router: `choose(c, w, x, top_k)`, the chosen experts of one vector, each with its weight; one that looks across tokens
   `assign(c, w, x, top_k)`, x [B, T, C], the same for every token
 - mask: `visible(c, query, key, row)`, columns, and what tests.oracle.frame.Row says of the row

@@ -60,6 +60,11 @@ class Frame:
         length = int(self.position.max()) + 1
         return scheme.rotate(self.layer.position, x, int(self.position[b, t]), length) if hasattr(scheme, "rotate") else x
 
+    def temperature(self, attention, b: int, t: int) -> float:
+        """What a query is multiplied by."""
+        found = attention.temperature
+        return 1.0 if found is None else formula(found).factor(found, int(self.position[b, t]), t)
+
     def score_factor(self) -> float:
         """What latent attention multiplies its scale by because of the layer's position scheme."""
         scheme = formula(self.layer.position)

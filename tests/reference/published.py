@@ -68,7 +68,7 @@ class Reference:
                 warnings.simplefilter("ignore", FutureWarning)  # the library is about to rename the cache
                 out = model(**{k: torch.from_numpy(v) for k, v in given.items()}, past_key_values=cache, use_cache=True)
                 found.append(out.logits.numpy())
-                cache, start = out.past_key_values, end
+                cache, start = getattr(out, "past_key_values", None), end
         return np.concatenate(found, 1)
 
 

@@ -64,6 +64,9 @@ MACROS: dict[str, dict[str, str]] = {
         "kernel": "(c) `yes` where a mask of None may stand for plain causality, or for nothing hidden",
         "definition": "(c, layer) its class; layer tells its forward arguments and its position scheme",
     },
+    "temperature": {
+        "factor": "(c, count) a float expression over `count`, the text of the tokens' positions or columns",
+    },
     "ffn": {
         "title": "the name of its class",
         "definition": "(c) its class: x [B, T, C] -> [B, T, C]",

@@ -165,6 +165,8 @@ class Layers:
             found["mask"] = self.mask_type
         if any(re.search(r"\bgrid\b", score) for score in self.schemes.scores):
             found["grid"] = "tuple[int, int]"  # rows and columns of patches
+        if any(getattr(part.component, "reads_positions", False) for layer in self.distinct for part in self.mixing(layer)):
+            found["positions"] = "Tensor"
         if self.cached:
             found["past"] = "Pair | None" if self.one_state else "tuple[Pair, ...] | None"
         return found

@@ -46,7 +46,8 @@ class Tower:
         blocks = self.frame.made()
         tables, table = self.frame.tables() if layers.schemes.argument else ([], "")
         masks, mask = self.frame.masks() if "mask" in layers.parameters else ([], "")
-        passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *["grid"] * ("grid" in layers.parameters), *["past"] * layers.cached]
+        own = [name for name in ("grid", "positions") if name in layers.parameters]
+        passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *own, *["past"] * layers.cached]
         over = {"kind": layers.kinds} if any(text.endswith("[kind]") for text in passed) else {}
         over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | ({"past": f"cache or [None] * {layers.count}"} if layers.cached else {})
         zeros = {name: zeros_of(wanted) for name, wanted in self.inputs().items()}

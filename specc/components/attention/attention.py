@@ -21,10 +21,12 @@ class Attention(Component):
     """softmax(scale * q k^T) v, head by head, between linear maps q, k, v and o.
 
     bias: true, false, or the roles that have one. scale defaults to head_dim^-0.5. softcap s turns each scaled score x into
-    s * tanh(x / s) (Gemma 2, https://arxiv.org/abs/2408.00118). qk_norm normalises queries and keys before the position
+    s * tanh(x / s) (Gemma 2, https://arxiv.org/abs/2408.00118). qk_norm normalises queries and keys, before or after the position
     scheme turns them: over each head's channels with one weight for all heads (head), with a weight per head (each_head),
-    or over the whole width at once (width). clip c then bounds queries, keys and values to [-c, c] (OLMo).
-    sinks adds one learned score per head that takes part in the softmax and reads nothing (gpt-oss).
+    or over the whole width at once (width). clip c bounds queries, keys and values to [-c, c] before they are turned (OLMo).
+    temperature multiplies the queries (Llama 4). sinks adds one learned score per head that takes part in the softmax and reads
+    nothing (gpt-oss). gate multiplies what comes out of the heads by sigmoid(gate(x)), a number for each channel or one for
+    each head (Qiu et al., 2025, https://arxiv.org/abs/2505.06708); its linear map has a bias where the roles name it.
     """
 
     axis: ClassVar[str] = "attention"
@@ -35,13 +37,16 @@ class Attention(Component):
     heads: int = Field(gt=0)
     kv_heads: int = Field(gt=0)
     head_dim: int = Field(gt=0)
-    bias: tuple[Literal["q", "k", "v", "o"], ...] = structural(())
+    bias: tuple[Literal["q", "k", "v", "o", "gate"], ...] = structural(())
     scale: float
     softcap: float | None = Field(default=None, gt=0)
     clip: float | None = Field(default=None, gt=0)
     qk_norm: slot("norm", optional=True) = None
     qk_norm_over: Literal["head", "each_head", "width"] = structural("head")
+    qk_norm_at: Literal["before_position", "after_position"] = structural("before_position")
+    temperature: slot("temperature", optional=True) = None
     sinks: bool = structural(False)
+    gate: Literal["channel", "head"] | None = structural(None)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
@@ -70,6 +75,10 @@ class Attention(Component):
             yield Finding("kv_heads", "SHP003", f"{self.heads} query heads cannot share {self.kv_heads} key-value heads evenly")
         if self.qk_norm is None and self.qk_norm_over != "head":
             yield Finding("qk_norm_over", "TYP005", "qk_norm_over is set, and there is no qk_norm for it to shape")
+        if self.qk_norm is None and self.qk_norm_at != "before_position":
+            yield Finding("qk_norm_at", "TYP005", "qk_norm_at is set, and there is no qk_norm that would stand there")
+        if self.gate is None and "gate" in self.bias:
+            yield Finding("bias", "TYP005", "the gate is to have a bias, and there is no gate")
 
     @property
     def q_width(self) -> int:
@@ -79,6 +88,15 @@ class Attention(Component):
     def kv_width(self) -> int:
         return self.kv_heads * self.head_dim
 
+    @property
+    def gate_width(self) -> int:
+        return 0 if self.gate is None else self.heads if self.gate == "head" else self.q_width
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether it asks the frame for the queries' positions."""
+        return self.temperature is not None and self.temperature.of == "positions"
+
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         found = linear("q", dims.dim, self.q_width, "q" in self.bias)
         found += linear("k", dims.memory or dims.dim, self.kv_width, "k" in self.bias)
@@ -87,6 +105,8 @@ class Attention(Component):
         if self.qk_norm is not None:
             found += under("q_norm", self.qk_norm.over(*self._norm_shape(self.heads)))
             found += under("k_norm", self.qk_norm.over(*self._norm_shape(self.kv_heads)))
+        if self.gate is not None:
+            found += linear("gate", dims.dim, self.gate_width, "gate" in self.bias)
         if self.sinks:
             found += (Parameter("sinks", (self.heads,)),)
         return found
@@ -95,6 +115,8 @@ class Attention(Component):
         """What is wrong with it where keys and values come from the encoder."""
         if self.sinks:
             yield Finding("sinks", "CAP001", "sinks cannot be compiled there yet")
+        if self.temperature is not None:
+            yield Finding("temperature", "CAP001", "a temperature by position cannot be compiled there yet")
 
     def _norm_shape(self, heads: int) -> tuple[int, ...]:
         shapes = {"head": (self.head_dim,), "each_head": (heads, self.head_dim), "width": (heads * self.head_dim,)}
@@ -107,30 +129,47 @@ class Attention(Component):
     def flops(self, dims: Dims, context: float) -> int:
         """Where keys and values come from the encoder, they are those of one of its tokens."""
         source = dims.memory or dims.dim
-        return 4 * dims.dim * self.q_width + 4 * source * self.kv_width + round(4 * self.q_width * context)
+        maps = 4 * dims.dim * self.q_width + 4 * source * self.kv_width + 2 * dims.dim * self.gate_width
+        return maps + round(4 * self.q_width * context)
 
     def shrunk(self, plan) -> Attention:
         heads, kv_heads = plan.heads(self.heads, self.kv_heads)
         head_dim = plan.head_width(self.head_dim)
         default = self.head_dim**-0.5
         scale = self.scale if self.scale == 1 else head_dim**-0.5 if self.scale == default else self.scale / default * head_dim**-0.5
-        return self.replaced(heads=heads, kv_heads=kv_heads, head_dim=head_dim, scale=scale)
+        temperature = None if self.temperature is None else self.temperature.shrunk(plan)
+        return self.replaced(heads=heads, kv_heads=kv_heads, head_dim=head_dim, scale=scale, temperature=temperature)
 
     def lower(self, g, x, call):
         """x [N, C] -> [N, C]"""
         if call.memory is not None:
             return self._across(g, x, call)
-        q, k, v = g.linears(x, ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
-        q, k = self._prepared(g, q, self.heads, "q_norm"), self._prepared(g, k, self.kv_heads, "k_norm")
+        q, k, v, *gate = g.linears(x, ("q", "k", "v", "gate") if self.gate else ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
+        before = self.qk_norm_at == "before_position"
+        q, k = self._prepared(g, q, self.heads, "q_norm" if before else None), self._prepared(g, k, self.kv_heads, "k_norm" if before else None)
         v = self._prepared(g, v, self.kv_heads, None)
         q, k, v = call.frame.sequences(q), call.frame.sequences(k), call.frame.sequences(v)  # [B, T, H*D]
         q, k = call.position.rotate(g, q, k, self.heads, self.kv_heads, self.head_dim, call.tables)
+        if self.qk_norm_at == "after_position":
+            q, k = (call.frame.sequences(self._normalised(g, *of)) for of in ((q, self.heads, "q_norm"), (k, self.kv_heads, "k_norm")))
+        if self.temperature is not None:
+            q = g.op("Mul", q, self.temperature.factor(g, call.frame))
         out = self._with_sinks(g, q, k, v, call) if self.sinks else self._plain(g, q, k, v, call)
-        return g.linear(g.reshape(out, (-1, self.q_width)), "o")
+        out = g.reshape(out, (-1, self.q_width))
+        return g.linear(self._gated(g, out, *gate) if gate else out, "o")
+
+    def _gated(self, g, out, gate):
+        """out [N, H*D], gate [N, H*D] or [N, H] -> [N, H*D]"""
+        gate = g.op("Sigmoid", gate)
+        if self.gate == "channel":
+            return g.op("Mul", out, gate)
+        each = g.op("Mul", g.reshape(out, (-1, self.heads, self.head_dim)), g.op("Unsqueeze", gate, g.constant([2], "int64")))
+        return g.reshape(each, (-1, self.q_width))
 
     def _across(self, g, x, call):
         """x [N, C] reads from the encoder's output, whose keys and values are computed by the first call and kept."""
-        q = self._prepared(g, g.linear(x, "q"), self.heads, "q_norm")
+        q, *gate = g.linears(x, ("q", "gate") if self.gate else ("q",))
+        q = self._prepared(g, q, self.heads, "q_norm")
         q = self._heads(g, call.frame.sequences(q), self.heads)  # [B, H, T, D]
 
         def made():
@@ -142,7 +181,8 @@ class Attention(Component):
         call.present |= {"key": k, "value": v}
         options = {"scale": self.scale} | ({} if self.softcap is None else {"softcap": self.softcap})
         out = g.op("Attention", q, k, v, call.mask, **options)  # [B, H, T, D]
-        return g.linear(g.reshape(g.op("Transpose", out, perm=(0, 2, 1, 3)), (-1, self.q_width)), "o")
+        out = g.reshape(g.op("Transpose", out, perm=(0, 2, 1, 3)), (-1, self.q_width))
+        return g.linear(self._gated(g, out, *gate) if gate else out, "o")
 
     def _prepared(self, g, x, heads: int, norm: str | None):
         """x [N, heads*D] under its norm and within its bounds -> the same"""
@@ -194,9 +234,9 @@ class Attention(Component):
         return g.reshape(out, (0, 0, self.q_width))
 
     def _normalised(self, g, x, heads: int, name: str):
-        """x [N, heads*D] -> the same"""
+        """x [..., heads*D] -> [N, heads*D]"""
         with g.scope(name):
             if self.qk_norm_over == "width":
-                return self.qk_norm.lower(g, x)
+                return self.qk_norm.lower(g, g.reshape(x, (-1, heads * self.head_dim)) if self.qk_norm_at == "after_position" else x)
             x = self.qk_norm.lower(g, g.reshape(x, (-1, heads, self.head_dim)))
         return g.reshape(x, (-1, heads * self.head_dim))

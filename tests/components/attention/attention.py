@@ -27,6 +27,7 @@ def _qk(rest: str) -> str:
 
 
 _EACH, _WIDTH = ", qk_norm_over: each_head", ", qk_norm_over: width"
+_COLUMNS = "temperature: logarithmic(scale: 0.8, every: 3, first: 1, of: columns)"
 PROBES = {
     "heads": (Probe(_with(heads=4), _with(heads=2)), Probe(_with(heads=4, kv_heads=1), _with(heads=3, kv_heads=1))),
     "kv_heads": (Probe(_with(kv_heads=2), _with(kv_heads=4)), Probe(_with(kv_heads=2), _with(kv_heads=1))),
@@ -34,6 +35,8 @@ PROBES = {
     "bias": tuple(Probe(_with(), _with(rest=f"bias: [{role}]")) for role in "qkvo")
     + (
         Probe(_with(), _with(rest="bias: true")),
+        Probe(_with(rest="gate: channel"), _with(rest="gate: channel, bias: [gate]")),
+        Probe(_with(rest="gate: head, bias: [q]"), _with(rest="gate: head, bias: [q, gate]")),
         Probe(_with(rest="bias: [q, v]"), _with(rest="bias: [q, k, v]")),
         Probe(_with(position="none", rest="bias: [q]"), _with(position="none", rest="bias: [q, v, o]")),
     ),
@@ -54,6 +57,26 @@ PROBES = {
         Probe(_with(rest="clip: 0.8, bias: true"), _with(rest="clip: 0.5, bias: true")),
         Probe(_qk("rms(eps: 1e-5), clip: 0.5"), _qk("rms(eps: 1e-5), clip: 0.8")),
         Probe(_with(rest="clip: 0.8, softcap: 2", mask="bidirectional"), _with(rest="clip: 0.4, softcap: 2", mask="bidirectional")),
+    ),
+    "qk_norm_at": tuple(
+        Probe(_qk(f"{norm}{over}{more}"), _qk(f"{norm}{over}, qk_norm_at: after_position{more}"))
+        for norm, over, more in (
+            ("rms(eps: 1e-5)", "", ""),
+            ("layer(eps: 1e-5)", _EACH, ", softcap: 2"),
+            ("rms(eps: 1e-5)", _WIDTH, ", clip: 1.5"),
+            ("layer(eps: 1e-5)", "", ", clip: 0.8, sinks: true"),
+        )
+    ),
+    "temperature": (
+        Probe(_with(), _with(rest="temperature: logarithmic(scale: 0.8, every: 3)")),
+        Probe(_with(position="none", mask="chunked(4)"), _with(position="none", mask="chunked(4)", rest=_COLUMNS)),
+        Probe(_with(rest="softcap: 2"), _with(rest=f"softcap: 2, {_COLUMNS}")),
+    ),
+    "gate": (
+        Probe(_with(), _with(rest="gate: channel")),
+        Probe(_with(rest="gate: head"), _with(rest="gate: channel")),
+        Probe(_with(rest="gate: head, sinks: true"), _with(rest="gate: channel, sinks: true")),
+        Probe(_with(mask="bidirectional", rest="softcap: 2"), _with(mask="bidirectional", rest="softcap: 2, gate: head")),
     ),
     "sinks": (
         Probe(_with(), _with(rest="sinks: true")),
@@ -88,12 +111,16 @@ def sequence(c, w, x, frame):
             for h in range(c.heads):
                 shared = h // (c.heads // c.kv_heads)
                 keys = [j for j in range(length) if frame.visible(b, i, j)]
-                scores = [_score(c, q[i][h], k[j][shared]) + frame.bias(h, c, w, b, (i, j), (q[i][h], k[j][shared])) for j in keys]
+                query = q[i][h] * frame.temperature(c, b, i)
+                scores = [_score(c, query, k[j][shared]) + frame.bias(h, c, w, b, (i, j), (query, k[j][shared])) for j in keys]
                 if c.sinks:
                     scores.append(float(w["sinks"][h]))
                 shares = [math.exp(s - max(scores)) for s in scores]  # less than the largest: none overflows
                 for j, share in zip(keys, shares, strict=False):  # a sink's share is left over
                     mixed[h] += share / sum(shares) * v[j][shared]
+            if c.gate is not None:
+                gate = 1 / (1 + np.exp(-linear(w, "gate", x[b, i])))
+                mixed *= gate.reshape(c.heads, -1)  # one number for all channels of a head, or one for each
             out[b, i] = linear(w, "o", mixed.reshape(-1))
     return out
 
@@ -104,16 +131,21 @@ def _score(c, q, k) -> float:
 
 
 def _heads(c, w, role: str, heads: int, x, frame, b: int, t: int) -> list[np.ndarray]:
-    """Queries or keys of one token: mapped, normalised, clipped, then turned."""
-    whole = linear(w, role, x)
-    if c.qk_norm is not None and c.qk_norm_over == "width":
-        whole = normalise(c.qk_norm, w.under(f"{role}_norm"), whole)
-    parts = list(whole.reshape(heads, c.head_dim))
-    if c.qk_norm is not None and c.qk_norm_over == "head":
-        parts = [normalise(c.qk_norm, w.under(f"{role}_norm"), part) for part in parts]
-    if c.qk_norm is not None and c.qk_norm_over == "each_head":
-        parts = [normalise(c.qk_norm, w.under(f"{role}_norm").row(h), part) for h, part in enumerate(parts)]
-    return [frame.rotate(_clipped(c, part), b, t) for part in parts]
+    """Queries or keys of one token: mapped, normalised, clipped, then turned; or normalised last."""
+    parts = linear(w, role, x).reshape(heads, c.head_dim)
+    if c.qk_norm_at == "before_position":
+        parts = _normalised(c, w.under(f"{role}_norm"), parts)
+    turned = np.array([frame.rotate(_clipped(c, part), b, t) for part in parts])
+    return list(turned if c.qk_norm_at == "before_position" else _normalised(c, w.under(f"{role}_norm"), turned))
+
+
+def _normalised(c, w, parts: np.ndarray) -> np.ndarray:
+    """parts [H, D] -> the same"""
+    if c.qk_norm is None:
+        return parts
+    if c.qk_norm_over == "width":
+        return normalise(c.qk_norm, w, parts.reshape(-1)).reshape(parts.shape)
+    return np.array([normalise(c.qk_norm, w if c.qk_norm_over == "head" else w.row(h), part) for h, part in enumerate(parts)])
 
 
 def _clipped(c, x):

@@ -10,6 +10,7 @@ from tests.components.places import norm_places
 
 PROBES = {
     "eps": norm_places("rms(eps: 1e-6)", "rms(eps: 1e-5)", small=True),
+    "weight": norm_places("rms(eps: 1e-5)", "rms(eps: 1e-5, weight: false)"),
     "offset": norm_places("rms(eps: 1e-5)", "rms(eps: 1e-5, offset: 1)")
     + norm_places("rms(eps: 1e-5, offset: 1)", "rms(eps: 1e-5, offset: 0.5)"),
 }
@@ -17,4 +18,5 @@ PROBES = {
 
 def token(c, w, x):
     square = sum(float(number) ** 2 for number in x) / len(x)
-    return np.array([number / math.sqrt(square + c.eps) * (c.offset + gain) for number, gain in zip(x, w["weight"], strict=True)])
+    gains = w["weight"] if c.weight else [1] * len(x)
+    return np.array([number / math.sqrt(square + c.eps) * (c.offset + gain) for number, gain in zip(x, gains, strict=True)])
