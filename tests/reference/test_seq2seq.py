@@ -16,9 +16,19 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 BART = {"d_model": 64, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 2, "encoder_ffn_dim": 96, "decoder_ffn_dim": 80, "vocab_size": 199, "max_position_embeddings": 64}
+T5 = {"d_model": 64, "num_layers": 3, "num_decoder_layers": 2, "num_heads": 4, "d_kv": 24, "d_ff": 96, "vocab_size": 199, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 10, "layer_norm_epsilon": 0.01}
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("bart", BART),
     "bart scaled": ("bart", BART | {"scale_embedding": True, "activation_function": "relu"}),
+    "mbart": ("mbart", BART | {"scale_embedding": True}),
+    "pegasus": ("pegasus", BART | {"scale_embedding": True, "pad_token_id": 1}),
+    "marian": ("marian", BART | {"scale_embedding": True, "activation_function": "swish", "pad_token_id": 1}),
+    "marian, tables apart": ("marian", BART | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 211, "pad_token_id": 1}),
+    "m2m_100": ("m2m_100", BART),
+    "t5": ("t5", T5),
+    "t5 v1.1": ("t5", T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}),
+    "mt5": ("mt5", T5),
+    "umt5": ("umt5", T5),
 }
 PIECES = (1, 3, 1, 1, 2)
 SOURCE, TARGET = 13, sum(PIECES)
