@@ -148,10 +148,10 @@ class _Builder:
         """A bare word where the field takes one of a few words is that word, whatever the model calls by its name."""
         if self.cls.holds_paths(name):
             return list(read_paths(expr, self.call.scope))
-        words = _words(self.cls.model_fields[name].annotation)
-        if isinstance(expr, tree.Name) and expr.id in words:
+        taken = words(self.cls.model_fields[name].annotation)
+        if isinstance(expr, tree.Name) and expr.id in taken:
             return expr.id
-        if isinstance(expr, tree.ListOf) and expr.items and all(isinstance(e, tree.Name) and e.id in words for e in expr.items):
+        if isinstance(expr, tree.ListOf) and expr.items and all(isinstance(e, tree.Name) and e.id in taken for e in expr.items):
             return [e.id for e in expr.items]
         return None
 
@@ -208,11 +208,11 @@ class _Builder:
         return fail("VAL002", f"`{self.call.name}` needs `{name}:`, and `{text}` is none", self.span(name))
 
 
-def _words(annotation: Any) -> frozenset[str]:
+def words(annotation: Any) -> frozenset[str]:
     """The words that a type's literals allow."""
     if get_origin(annotation) is Literal:
         return frozenset(w for w in get_args(annotation) if isinstance(w, str))
-    return frozenset(w for part in get_args(annotation) for w in _words(part))
+    return frozenset(w for part in get_args(annotation) for w in words(part))
 
 
 MOST_WRONG = 20  # fields of one call that are named as wrong

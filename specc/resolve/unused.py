@@ -36,9 +36,8 @@ def check_unused(parts: Parts) -> None:
 
 def _mentioned_later(parts: Parts) -> set[str]:
     """What `checks` and `weights` lead to: they are looked at when the model is complete."""
-    values = [c.value for c in parts.body.checks] + [f.value for w in parts.body.weights.values() for f in w.fields]
-    arguments = [a.value for c in parts.body.checks if isinstance(c.fact, tree.Call) for a in c.fact.arguments]
-    found = waiting = set().union(*map(mentions, values + arguments))
+    values = [side for c in parts.body.checks for side in (c.fact, c.value)] + [f.value for w in parts.body.weights.values() for f in w.fields]
+    found = waiting = set().union(*map(mentions, values))
     while waiting:
         waiting = set().union(*(mentions(parts.body.fields[n].value) for n in waiting if n in parts.body.fields)) - found
         found = found | waiting

@@ -159,7 +159,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`fact op value` inside `checks { }`; fact is a Name, Attribute or Call."""
+    """`fact op value` inside `checks { }`; the fact begins with a name."""
 
     fact: Expr
     operator: str

@@ -62,7 +62,7 @@ def expectation(expected: frozenset[str], tables: Tables) -> str:
         return one_of(["a value", *closing])
     if "MODEL" in expected and "$END" in expected:
         return one_of(f"`{word}`" for word in ("use", "model", "adapter", "block", "weights"))
-    if "==" in signs and "*" not in signs:
+    if "==" in signs and "or" not in signs:  # the left side of a check
         return "a comparison such as `==` or `<=`"
     if "*" in signs:  # behind a whole value: operators are always possible and seldom what is missing
         next_statement = ["the next statement"] if "NAME" in expected else []

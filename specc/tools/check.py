@@ -17,6 +17,7 @@ from specc.resolve.work import Work
 from specc.source import Source
 from specc.syntax import tree
 from specc.tools.facts import check_facts
+from specc.tools.other_model import Finder, finder
 
 Look = Callable[[Resolved, Report], None]
 
@@ -30,7 +31,7 @@ def check_file(path: Path, look: Look | None = None, source: Source | None = Non
     for name in program.own:
         own = Report()  # one model's mistakes do not keep the next from being looked at
         try:
-            _check(program.models[name], program, own, work, look)
+            _check(program.models[name], program, own, work, look, finder(path, reader, work))
         except SpecError as error:
             report.add(*error.diagnostics)
         else:
@@ -48,10 +49,10 @@ def check_file(path: Path, look: Look | None = None, source: Source | None = Non
     return len(program.own), len(program.adapters), report
 
 
-def _check(model: tree.Model, program: Program, report: Report, work: Work, look: Look | None) -> None:
+def _check(model: tree.Model, program: Program, report: Report, work: Work, look: Look | None, find: Finder) -> None:
     if not model.parameters:
         resolved = resolve(model, program, report, work=work)
-        check_facts(resolved, report)
+        check_facts(resolved, report, find)
         if look is not None:
             look(resolved, report)
         return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
-from specc.resolve.evaluate import evaluate
+from specc.diagnostics.finding import Report, SpecError, fail
+from specc.ir.node import Component
+from specc.resolve.evaluate import same
 from specc.resolve.model import Resolved
-from specc.resolve.values import Symbol, describe
+from specc.resolve.values import Constructor, Symbol, describe
 from specc.resolve.work import LAYER
 from specc.syntax import tree
-from specc.tools.analyse import BYTES, Costs
+from specc.tools.analyse import Costs
+from specc.tools.fact_values import Facts
+from specc.tools.other_model import OTHER, Finder, against
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": lambda a, b: a == b,
@@ -21,72 +24,65 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-PLAIN = {
-    "params": lambda costs: costs.parameters,
-    "active_params": lambda costs: costs.active,
-    "dim": lambda costs: costs.model.stack.dims.dim,
-    "depth": lambda costs: costs.model.stack.dims.depth,
-    "vocab": lambda costs: costs.model.stack.dims.vocab,
-    "context": lambda costs: costs.model.stack.dims.context,
-}
-CALLED = {
-    "kv_cache": ({"tokens": int, "dtype": str}, lambda costs, tokens, dtype="bf16": costs.kv_cache(tokens, dtype)),
-    "weights": ({"dtype": str}, lambda costs, dtype="fp32": costs.weight_bytes(dtype)),
-    "flops": ({"context": int}, lambda costs, context: costs.flops(context)),
-}
 
 
-def check_facts(resolved: Resolved, report: Report) -> None:
-    """Evaluates every check of a model; each that does not hold is an error with the value found."""
+def check_facts(resolved: Resolved, report: Report, finder: Finder | None = None) -> None:
+    """Evaluates every check of a model; each that does not hold is an error with the value found.
+
+    finder: gives the models that checks compare with, by the file that they lie in.
+    """
     costs = Costs(resolved.model)
     layers = sum(len(stack.layers) for stack in resolved.model.stacks)
     for check in resolved.body.checks:
         try:
             resolved.scope.work.spend(LAYER * layers, check.span)
-            value = fact_value(check.fact, costs, resolved)
-            wanted = evaluate(check.value, resolved.scope)
+            if isinstance(check.fact, tree.Name) and check.fact.id in OTHER:
+                against(check, resolved, finder, report)
+                continue
+            for value, wanted, where in values(check, costs, resolved):
+                if not _holds(check, value, wanted, resolved):
+                    message = f"this check does not hold: `{check.fact.span.text}` is {said(value)}{where}"
+                    report.error("CHK001", message, check.span, f"the text says {check.operator} {said(wanted)}")
         except SpecError as error:
             report.add(*error.diagnostics)
-            continue
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not isinstance(value, (int, float)):
-            report.error("TYP004", f"a check compares numbers, and this one {describe(value)} with {describe(wanted)}", check.span)
-        elif not OPERATORS[check.operator](value, wanted):
-            report.error(
-                "CHK001",
-                f"this check does not hold: `{check.fact.span.text}` is {value:_}",
-                check.span,
-                f"the text says {check.operator} {wanted:_}",
-            )
 
 
-def fact_value(fact: tree.Expr, costs: Costs, resolved: Resolved) -> Any:
-    match fact:
-        case tree.Name(id=name) if name in PLAIN:
-            return PLAIN[name](costs)
-        case tree.Call(function=tree.Name(id=name)) if name in CALLED:
-            return _called(name, fact, costs, resolved)
-    name = fact.function.span.text if isinstance(fact, tree.Call) else fact.span.text
-    raise fail("NAM014", f"there is no fact called `{name}`", fact.span, did_you_mean(name, [*PLAIN, *(f"{n}(...)" for n in CALLED)]))
+def values(check: tree.Check, costs: Costs, resolved: Resolved) -> Iterator[tuple[Any, Any, str]]:
+    """Both sides of a check, and where: once, or for each kind of layer where it asks for a field of a sublayer.
+
+    Raises SpecError where one side has no value.
+    """
+    for facts, where in Facts(resolved, costs).places(check):
+        wanted = facts.word(check) or facts.value(check.value, own=True)
+        yield _plain(facts.value(check.fact, own=False)), _plain(wanted), where
 
 
-def _called(name: str, call: tree.Call, costs: Costs, resolved: Resolved) -> Any:
-    types, function = CALLED[name]
-    given = {}
-    for argument in call.arguments:
-        if argument.name not in types:
-            raise fail(
-                "NAM002",
-                f"`{name}` has no field `{argument.name or argument.span.text}`",
-                argument.span,
-                did_you_mean(argument.name or "", types),
-            )
-        value = evaluate(argument.value, resolved.scope)
-        value = value.name if isinstance(value, Symbol) else value
-        if not isinstance(value, types[argument.name]) or isinstance(value, bool):
-            raise fail("TYP001", f"`{argument.name}` does not take {describe(value)}", argument.span)
-        if argument.name == "dtype" and value not in BYTES:
-            raise fail("VAL009", f"`dtype` is one of {', '.join(BYTES)}, and not `{value}`", argument.span)
-        given[argument.name] = value
-    if missing := [n for n, t in types.items() if t is int and n not in given]:
-        raise fail("VAL002", f"`{name}` needs `{missing[0]}:`", call.span)
-    return function(costs, **given)
+def _plain(value: Any) -> Any:
+    """Components and bare words by their names, so that one can be compared with the other."""
+    if isinstance(value, Component):
+        return value.kind
+    if isinstance(value, (Symbol, Constructor)):
+        return value.name
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _holds(check: tree.Check, value: Any, wanted: Any, resolved: Resolved) -> bool:
+    numbers = [isinstance(v, (int, float)) and not isinstance(v, bool) for v in (value, wanted)]
+    kinds = {type(v) for v in (value, wanted) if v is not None}
+    comparable = all(numbers) or (check.operator in ("==", "!=") and not any(numbers) and len(kinds) < 2)
+    absent = check.operator in ("==", "!=") and (wanted is None or isinstance(check.fact, tree.Attribute)) and None in (value, wanted)
+    if not comparable and not absent:
+        message = f"a check compares numbers, and this one {describe(value)} with {describe(wanted)}"
+        raise fail("TYP004", message, check.span)
+    if all(numbers):
+        return OPERATORS[check.operator](value, wanted)
+    return same(value, wanted, resolved.scope.work, check.span) == (check.operator == "==")
+
+
+def said(value: Any) -> str:
+    """A value in the words of a message."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"{int(value):_}" if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else f"{value:_}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(said, value))}]"
+    return value if isinstance(value, str) else describe(value)

@@ -139,7 +139,7 @@ def test_hover_tells_sizes_shapes_and_counts(folder: Path):
         assert "0.5 * attention(h)" in await hover(editor, "= mine")
         assert "`dim` = `64`" in await hover(editor, "4 * dim")
         assert "| `hidden` | `256` |" in await hover(editor, "= gated")
-        assert "279,104, which holds" in await hover(editor, "params")
+        assert "`params` is 279_104" in await hover(editor, "params")
         broken = TINY.replace("depth   = 4", "depth   = ")
         await editor.change("tiny.specc", broken)
         assert "softmax(scale * q k^T)" in await hover(editor, "= attention")  # what needs no numbers

@@ -43,6 +43,13 @@ def codes() -> list[Code]:
             spec("checks { depth == 2 }"),
         ),
         Code(
+            "CHK002",
+            "no model to compare with",
+            '`architecture` and `layout` are compared with a file that holds one model, or `"file.specc#model"`, by == or !=.',
+            spec("checks { architecture == 3 }"),
+            spec("checks { dim % 8 == 0 }"),
+        ),
+        Code(
             "LNT001",
             "bound and never used",
             "A name that nothing uses has no effect.",

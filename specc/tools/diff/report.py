@@ -23,7 +23,7 @@ def _model(found: Difference) -> list[str]:
     for category, reasons in _by_category(found):
         lines += ["", CATEGORIES[category]]
         width = min(WIDEST, max(len(r.path) for r in reasons[:MOST]))
-        lines += [f"  {r.path:{width}}  {_change(r)}{_note(r)}{_places(r)}" for r in reasons[:MOST]]
+        lines += [f"  {r.path:{width}}  {change(r)}{_note(r)}{_places(r)}" for r in reasons[:MOST]]
         if len(reasons) > MOST:
             lines.append(f"  ... and {len(reasons) - MOST} more (--format json has them all)")
     if found.rules:
@@ -53,7 +53,7 @@ def _same(found: Difference) -> list[str]:
     return [CATEGORIES[name] for name in ("numerics", "state dict", "interface", "cache", "counts") if name not in said]
 
 
-def _change(reason: Reason) -> str:
+def change(reason: Reason) -> str:
     if reason.change == "added":
         return f"added: {reason.new}"
     if reason.change == "removed":

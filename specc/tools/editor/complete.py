@@ -21,7 +21,8 @@ from specc.tools.editor.outline import Frame
 from specc.tools.editor.project import Project
 from specc.tools.editor.scan import Cursor, cursor
 from specc.tools.editor.weights import parameter_paths
-from specc.tools.facts import CALLED, PLAIN
+from specc.tools.fact_values import CALLED, PLAIN
+from specc.tools.other_model import OTHER
 
 Kind = Literal["keyword", "field", "variant", "argument", "value", "name", "function", "fact", "file"]
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -235,6 +236,7 @@ class _Completer:
         if self.at.last().type in ("LBRACE", "NUMBER", "RPAR") or self.at.begins:
             yield from (Completion(name, "fact", name) for name in PLAIN)
             yield from (Completion(name, "fact", f"{name}($0)", ", ".join(CALLED[name][0])) for name in CALLED)
+            yield from (Completion(name, "fact", f'{name} == "$0"', "of another spec") for name in OTHER)
 
     def _fact_arguments(self, call: Frame) -> Iterator[Completion]:
         from specc.tools.analyse import BYTES

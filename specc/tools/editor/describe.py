@@ -7,12 +7,11 @@ from itertools import groupby
 from specc.diagnostics.finding import SpecError
 from specc.ir.model import Model
 from specc.ir.node import Component
-from specc.resolve.evaluate import evaluate
 from specc.resolve.model import Resolved
+from specc.tools import facts
 from specc.tools.analyse import Costs
 from specc.tools.editor import wording
 from specc.tools.editor.values import Placed
-from specc.tools.facts import OPERATORS, fact_value
 
 MOST_ROWS = 24
 
@@ -69,7 +68,7 @@ def component(component: Component) -> str:
     return table(("field", "value"), rows) if rows else f"`{component.kind}` has no fields."
 
 
-def fields(cls: type[Component]) -> str:
+def fields_taken(cls: type[Component]) -> str:
     """Every field with what it takes."""
     rows = [(f"`{name}`", wording.type_of(cls, name), _default(cls, name)) for name in wording.fields_of(cls)]
     return table(("field", "takes", "default"), rows) if rows else "It has no fields."
@@ -93,18 +92,16 @@ def instances(found: list[Placed]) -> list[str]:
     return [text, f"{each:,} parameters" + (f", {total:,} in its {count} instances" if count > 1 else "")]
 
 
-def fact(resolved: Resolved, name: str, offset: int) -> str:
-    """What a check's fact is, and whether the check holds."""
-    check = next((c for c in resolved.body.checks if c.fact.span.start == offset), None)
+def fact(resolved: Resolved, offset: int) -> str:
+    """What the fact of the check at an offset comes to, in each kind of layer where it asks for one."""
+    check = next((c for c in resolved.body.checks if c.span.start <= offset < c.span.end), None)
     if check is None:
         return ""
     try:
-        value, wanted = fact_value(check.fact, Costs(resolved.model), resolved), evaluate(check.value, resolved.scope)
+        found = list(facts.values(check, Costs(resolved.model), resolved))
     except SpecError:
         return ""
-    if not isinstance(value, (int, float)) or not isinstance(wanted, (int, float)):
-        return ""
-    return f"{value:,}, which holds" if OPERATORS[check.operator](value, wanted) else f"{value:,}, which does not hold"
+    return "\n\n".join(f"`{check.fact.span.text}` is {facts.said(value)}{where}" for value, _, where in found[:MOST_ROWS])
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

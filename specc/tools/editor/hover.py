@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from specc.resolve.components import words
 from specc.resolve.functions import FUNCTIONS
 from specc.resolve.values import Constructor, LayerRef, Record, Repeated, Run, Symbol
 from specc.source import Source
@@ -129,7 +130,7 @@ class _Reader:
         """A variant, a fact, a function, a block, a layer, or a field of the model."""
         call = component_of(self.frame)
         field = argument_of(self.frame, call) if call is not None else None
-        if call is not None and field and found.kind == "word" and found.name in wording._words(call.model_fields[field].annotation):
+        if call is not None and field and found.kind == "word" and found.name in words(call.model_fields[field].annotation):
             return [f"`{found.name}`: a value of `{field}`", wording.component_doc(call)]
         if self.frame.section() is not None and self.frame.section().kind == "checks":
             return self._fact(found)
@@ -150,8 +151,8 @@ class _Reader:
 
     def _fact(self, found: Occurrence) -> list[str]:
         resolved = model_at(self.analysis, found.frame)
-        text = describe.fact(resolved, found.name, found.start) if resolved is not None else ""
-        return [f"`{found.name}`", *([text] if text else [])]
+        text = describe.fact(resolved, found.start) if resolved is not None else ""
+        return [text or f"`{found.name}`"]
 
     def _bound(self, found: Occurrence) -> list[str]:
         try:
@@ -167,7 +168,7 @@ class _Reader:
         told = [f"**{found.name}** ({cls.axis})", wording.component_doc(cls)]
         resolved = model_at(self.analysis, found.frame)
         if component is None or resolved is None:
-            return [*told, describe.fields(cls)]
+            return [*told, describe.fields_taken(cls)]
         return [*told, describe.component(component), *describe.instances(placed(resolved, component, found.field.partition(".")[0]))]
 
 
