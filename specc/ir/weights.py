@@ -56,6 +56,13 @@ class Row(Node):
     of: Source
 
 
+class Gathered(Node):
+    """Each row in a tensor of its own, whose name holds the row's number for `{r}`."""
+
+    op: Literal["gathered"] = "gathered"
+    of: Source
+
+
 class Fused(Node):
     """Several parts along the rows of one tensor, in `order`.
 
@@ -68,7 +75,7 @@ class Fused(Node):
     groups: int = 1
 
 
-Source = Annotated[Tensor | Transpose | Stacked | Batched | Row | Fused, Field(discriminator="op")]
+Source = Annotated[Tensor | Transpose | Stacked | Batched | Row | Gathered | Fused, Field(discriminator="op")]
 
 
 class WeightRule(Node):
@@ -87,5 +94,5 @@ class WeightMap(Node):
     rules: tuple[WeightRule, ...] = ()
 
 
-for _model in (Transpose, Stacked, Batched, Row, Fused, WeightRule):
+for _model in (Transpose, Stacked, Batched, Gathered, Row, Fused, WeightRule):
     _model.model_rebuild()

@@ -208,6 +208,14 @@ def _row(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     return Source("row", of=_source(value, call))
 
 
+def _gathered(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    source = _source(value, call)
+    if source.operation != "tensor" or not all("{r}" in name for name in source.names):
+        raise fail("TYP010", "`gathered` takes the name of a row's tensor, in which `{r}` stands for the row's number", call.span)
+    return Source("gathered", of=source)
+
+
 def _fused(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Source:
     given = _by_name(call, scope, evaluate)
     order, groups = given.get("order"), given.get("groups", 1)
@@ -245,6 +253,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "batched": _batched,
     "contains": _contains,
     "fused": _fused,
+    "gathered": _gathered,
     "interleaved": _interleaved,
     "has": _has,
     "len": _len,

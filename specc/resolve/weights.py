@@ -7,7 +7,7 @@ from typing import Any
 
 from specc.diagnostics.finding import Report, SpecError, fail
 from specc.ir.model import TOKENS, Model, Stack
-from specc.ir.weights import Batched, Fused, Row, Stacked, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Gathered, Row, Stacked, Tensor, Transpose, WeightMap, WeightRule
 from specc.ir.weights import Source as SourceNode
 from specc.resolve.evaluate import evaluate
 from specc.resolve.scope import Scope
@@ -128,6 +128,8 @@ def source_of(value: Any, span: Span) -> SourceNode:
             return Tensor(names=value.names)
         case Source(operation="transpose"):
             return Transpose(of=source_of(value.of, span))
+        case Source(operation="gathered"):
+            return Gathered(of=source_of(value.of, span))
         case Source(operation="batched"):
             return Batched(of=source_of(value.of, span))
         case Source(operation="row"):

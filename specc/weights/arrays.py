@@ -19,7 +19,7 @@ def load(stored: Stored, widen: bool = False) -> ndarray:
     """The parameter, in its own shape. BF16 comes as its bits in uint16; with `widen`, BF16 and F16 come as float32."""
     import numpy as np
 
-    array = _mapped(stored.tensor)
+    array = np.stack([_mapped(piece) for piece in stored.pieces]) if stored.pieces else _mapped(stored.tensor)
     if stored.transposed:
         array = np.swapaxes(array, -1, -2)
     if stored.part is not None:

@@ -28,9 +28,14 @@ def to_published(model: Model, checkpoint: Checkpoint, out: Path, map_name: str 
     weight_map = _map(model, map_name)
     stored = place(model, checkpoint).stored
     ways = _ways(weight_map, model, stored)
-    entries = []
+    entries, rows = [], {}
     for name, slices in ways.items():
         way, keys = slices[0]
+        if way.gathered:
+            held = stored[keys[0]]
+            entries += [(name.replace("{r}", str(row)), held.tensor.dtype, held.shape[1:]) for row in range(held.shape[0])]
+            rows |= {name.replace("{r}", str(row)): (held, row) for row in range(held.shape[0])}
+            continue
         shape = _shape(way, [stored[key] for key in keys])
         if way.stack is not None:
             shape = (shape[0] * len(slices), *shape[1:]) if way.stack.flat else (len(slices), *shape)
@@ -39,7 +44,13 @@ def to_published(model: Model, checkpoint: Checkpoint, out: Path, map_name: str 
         if way.row:
             shape = shape[1:]
         entries.append((name, stored[keys[0]].tensor.dtype, shape))
-    return write(out, PUBLISHED, entries, lambda name: (c for way, keys in ways[name] for c in _joined(way, [stored[key] for key in keys])), progress)
+
+    def chunks(name: str) -> Chunks:
+        if name in rows:
+            return _row_bytes(*rows[name])
+        return (c for way, keys in ways[name] for c in _joined(way, [stored[key] for key in keys]))
+
+    return write(out, PUBLISHED, entries, chunks, progress)
 
 
 def _map(model: Model, name: str | None) -> WeightMap:
@@ -95,6 +106,14 @@ def _array_bytes(stored: Stored) -> Iterator[Any]:
     from specc.weights.arrays import load
 
     yield np.ascontiguousarray(load(stored))
+
+
+def _row_bytes(stored: Stored, row: int) -> Iterator[Any]:
+    import numpy as np
+
+    from specc.weights.arrays import load
+
+    yield np.ascontiguousarray(load(stored)[row])
 
 
 def _joined(way: Candidate, held: list[Stored]) -> Chunks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from specc.diagnostics.finding import Report
 from specc.ir.node import Parameter
@@ -49,24 +50,41 @@ class Placing:
     def run(self) -> Placement:
         stored = {}
         for key, parameter in self.parameters.items():
-            if (found := self._find(key)) is not None:
+            gathered = [way for way in self.ways[key] if way.gathered]
+            if gathered:
+                stored[key] = self._gathered(key, parameter, gathered[0])
+            elif (found := self._find(key, self.ways[key])) is not None:
                 stored[key] = self._stored(key, parameter, *found)
             elif parameter.role != "optional":
-                self._note("WGT011", f"`{key}`{self._looked(key)}")
+                self._note("WGT011", f"`{key}`{self._looked(key, self.ways[key])}")
         self._left_over()
         self._raise()
-        files = tuple(dict.fromkeys(s.tensor.file for s in stored.values()))
+        files = tuple(dict.fromkeys(file for s in stored.values() for file in s.files))
         return Placement(self.layout, stored, files, {file: self.checkpoint.names.get(file, file.name) for file in files})
 
-    def _looked(self, key: str) -> str:
-        if not self.ways[key]:
+    def _gathered(self, key: str, parameter: Parameter, way: Candidate) -> Stored:
+        """A parameter whose rows lie in tensors of their own."""
+        pieces = []
+        for row in range(parameter.shape[0]):
+            numbered = replace(way, names=tuple(name.replace("{r}", str(row)) for name in way.names), gathered=False)
+            if (found := self._find(key, [numbered])) is None:
+                self._note("WGT011", f"`{key}`, its row {row}{self._looked(key, [numbered])}")
+                continue
+            pieces.append(self._stored(f"{key}[{row}]", replace(parameter, shape=parameter.shape[1:]), *found).tensor)
+        if len({piece.dtype for piece in pieces}) > 1:
+            self._note("WGT016", f"`{key}` (rows of different types)")
+        first = pieces[0] if pieces else TensorInfo(key, Path(), "F32", parameter.shape, 0, 0)
+        return Stored(first, pieces=tuple(pieces))
+
+    def _looked(self, key: str, ways: list[Candidate]) -> str:
+        if not ways:
             return " (no rule names it)"
-        names = [f"`{full}`" for way in self.ways[key][:1] for name in way.names if (full := spellings(name, self.root)[0]) != key]
+        names = [f"`{full}`" for way in ways[:1] for name in way.names if (full := spellings(name, self.root)[0]) != key]
         return f" (looked for {' and '.join(names)})" if names else ""
 
-    def _find(self, key: str) -> tuple[Candidate, TensorInfo] | None:
+    def _find(self, key: str, ways: list[Candidate]) -> tuple[Candidate, TensorInfo] | None:
         """The first way whose tensor is present; its other names, where present, must repeat it."""
-        for way in self.ways[key]:
+        for way in ways:
             if present := list(dict.fromkeys(full for name in way.names if (full := self._full(name)) is not None)):
                 first = self.checkpoint.tensors[present[0]]
                 for name in present[1:]:

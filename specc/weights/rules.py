@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from specc.diagnostics.finding import fail
-from specc.ir.weights import Batched, Fused, Row, Source, Stacked, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Gathered, Row, Source, Stacked, Transpose, WeightMap, WeightRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Candidate:
     stack: Stack | None = None
     batched: bool = False
     row: bool = False
+    gathered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class _Rule:
     stacked: Stacked | None = None
     batched: bool = False
     row: bool = False
+    gathered: bool = False
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -76,7 +78,7 @@ class _Rule:
             names.append(name + rest)
         stack = self._stack(key, counts)
         if not self.order:
-            return Candidate(tuple(names), self.transposed, stack=stack, batched=self.batched, row=self.row)
+            return Candidate(tuple(names), self.transposed, stack=stack, batched=self.batched, row=self.row, gathered=self.gathered)
         at = len(self.head)
         parts = tuple((part, ".".join([*key[:at], part, *key[at + 1 :]])) for part in self.order)
         return Candidate(tuple(names), self.transposed, key[at], parts, self.groups, stack)
@@ -126,16 +128,16 @@ def _prepare(rule: WeightRule) -> _Rule:
     if isinstance(source, Stacked):
         stacked, source = source, source.of
     batched = isinstance(source, Batched)
-    row = isinstance(source, Row)
-    if batched or row:
+    row, gathered = isinstance(source, Row), isinstance(source, Gathered)
+    if batched or row or gathered:
         source = source.of
     numbered = any(part[0] == "{" for part in rule.own.split("."))
-    deeper = isinstance(source, Fused | Transpose | Stacked | Batched | Row)
-    if deeper or (stacked is not None and not numbered) or ((batched or row) and (order or stacked)) or (row and transposed):
+    deeper = isinstance(source, Fused | Transpose | Stacked | Batched | Row | Gathered)
+    if deeper or (stacked is not None and not numbered) or ((batched or row or gathered) and (order or stacked)) or ((row or gathered) and transposed):
         raise fail(
             "WGT015",
             f"the weights rule for `{rule.own}` nests in a way that specc cannot undo",
             help="write fused(transpose(stacked(name)), order: [...]): each once, in this order, and `stacked` for a numbered part; "
-            "`batched` stands around a name, in `transpose` or alone, and `row` stands alone around one",
+            "`batched` stands around a name, in `transpose` or alone, and `row` and `gathered` stand alone around one",
         )
-    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked, batched, row)
+    return _Rule(tuple(rule.own.split(".")), source.names, transposed, order, groups, stacked, batched, row, gathered)

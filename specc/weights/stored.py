@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from specc.weights.safetensors import BITS, TensorInfo
@@ -19,11 +20,24 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A parameter's tensor. A transposed one swaps its last two axes; the part is cut along axis 0 after that."""
+    """A parameter's tensor. A transposed one swaps its last two axes; the part is cut along axis 0 after that.
+
+    Where the rows lie in tensors of their own, those are the pieces, and the tensor is the first of them.
+    """
 
     tensor: TensorInfo
     transposed: bool = False
     part: Part | None = None
+    pieces: tuple[TensorInfo, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(piece.file for piece in self.pieces or (self.tensor,)))
+
+    def moved(self, names: Mapping[Path, Path]) -> Stored:
+        """The same in files of other names."""
+        pieces = tuple(replace(piece, file=names[piece.file]) for piece in self.pieces)
+        return replace(self, tensor=replace(self.tensor, file=names[self.tensor.file]), pieces=pieces)
 
     def row_range(self) -> tuple[int, int] | None:
         """First row and rows, where the part is a contiguous range of rows of the tensor as it is stored."""
@@ -38,6 +52,8 @@ class Stored:
 
     def byte_range(self) -> tuple[int, int] | None:
         """Offset in the file and length, where the parameter's bytes lie there in one piece and in order."""
+        if self.pieces:
+            return None
         if self.part is None:
             return None if self.transposed else (self.tensor.offset, self.tensor.length)
         if (found := self.row_range()) is None:
@@ -47,7 +63,9 @@ class Stored:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The parameter's shape, after transposing and cutting."""
+        """The parameter's shape, after transposing, cutting and gathering."""
+        if self.pieces:
+            return (len(self.pieces), *self.tensor.shape)
         shape = swapped(self.tensor.shape) if self.transposed else self.tensor.shape
         return shape if self.part is None else (dict(self.part.rows)[self.part.name], *shape[1:])
 

@@ -57,6 +57,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "qwen2_moe": [{}, {"decoder_sparse_step": 2}],
     "qwen3": [{}, {"use_sliding_window": True, "max_window_layers": 2, "sliding_window": 6}],
     "smollm3": [{}, {"use_sliding_window": True, "max_window_layers": 2, "sliding_window": 6}],
+    "stablelm": [{}, {"qk_layernorm": True}],
     "starcoder2": [SMALL_WINDOW],
 }
 # sizes that keep the reference quick

@@ -163,8 +163,18 @@ class Builder:
         return self._weight(f"{self.tokens}.weight")
 
     def _weight(self, key: str) -> Value:
+        if (found := self.weights.rows(key)) is not None:
+            return self._gathered(key, *found)
         value, dtype = self.weights.whole(key)
         return self._as_compute(value, dtype)
+
+    def _gathered(self, key: str, rows: list[Value], dtype: str) -> Value:
+        """A parameter whose rows are initialisers of their own; ONNX Runtime joins them when it loads the graph."""
+        if key not in self._casts:
+            with self.outside():
+                joined = self.op("Concat", *rows, axis=0)
+                self._casts[key] = joined if dtype == self.compute else self.op("Cast", joined, to=self.compute)
+        return self._casts[key]
 
     def _as_compute(self, value: Value, dtype: str) -> Value:
         if dtype == self.compute:

@@ -38,6 +38,16 @@ class Initializers:
         assert not transposed or len(self.stored[key].tensor.shape) == 1, f"{key} is stored transposed"
         return value, dtype
 
+    def rows(self, key: str) -> tuple[list[str], str] | None:
+        """The rows of a parameter that lie in tensors of their own, each [1, ...], and their element type; None where they lie together."""
+        stored = self.stored[key]
+        if not stored.pieces:
+            return None
+        dtype, names = DTYPES[stored.tensor.dtype], [f"{key}[{row}]" for row in range(len(stored.pieces))]
+        for name, piece in zip(names, stored.pieces, strict=True):
+            self._add(name, dtype, (1, *piece.shape), piece.file.name, piece.offset, piece.length)
+        return names, dtype
+
     def is_cut(self, key: str) -> bool:
         """Whether a parameter is a part of a tensor in which its rows do not lie together."""
         stored = self.stored[key]

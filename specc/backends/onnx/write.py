@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from specc.backends.onnx.adapter.runtime import given
@@ -70,7 +70,7 @@ def write(
         placement = place(model, checkpoint)
         stored = placement.stored if _is_same(weights, out) else _by_names(placement, weights)
         stored, changed = (stored, b"") if over is None else over.merge(stored)
-        files = tuple(dict.fromkeys(s.tensor.file for s in stored.values() if s.tensor.file != Path(CHANGED)))
+        files = tuple(dict.fromkeys(file for s in stored.values() for file in s.files if file != Path(CHANGED)))
         seals = " ".join(seal(file) for file in sorted(files))
         if changed:
             seals += f" {written(CHANGED, len(changed), header(changed))}"
@@ -132,7 +132,7 @@ def _is_same(folder: Path, other: Path) -> bool:
 def _by_names(placement: Placement, folder: Path) -> dict[str, Stored]:
     """Each parameter in the file that the folder names: behind a link lies another name, which the graph must not hold."""
     named = {file: folder / name for file, name in placement.names.items()}
-    return {key: replace(s, tensor=replace(s.tensor, file=named[s.tensor.file])) for key, s in placement.stored.items()}
+    return {key: s.moved(named) for key, s in placement.stored.items()}
 
 
 def _compute(dtype: str, provider: str, stored: dict[str, Stored], remarks: list[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from specc.backends.torch.environment import render
 from specc.backends.torch.numbers import literal
 from specc.ir.model import Model
-from specc.ir.weights import Batched, Fused, Row, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
+from specc.ir.weights import Batched, Fused, Gathered, Row, Source, Stacked, Tensor, Transpose, WeightMap, WeightRule
 
 Shape = tuple[int, ...]
 LAYER = re.compile(r"((?:\w+\.)?)layers\.(\d+)\.")  # how the key of a parameter of a layer begins: its stack, its number
@@ -111,7 +111,7 @@ class _Layout:
                 continue
             rule, part, rest = found
             exact = part and rule.own.endswith(rest)  # the rule names the weight or the bias itself
-            text = self._source(rule.source, "" if exact else rest, len(shape))
+            text = self._source(rule.source, "" if exact else rest, len(shape), [at[key][0] for at in shapes], numbers)
             if part:
                 order = _fused(rule.source).order
                 start = key[: len(key) - len(part + rest)]
@@ -151,22 +151,26 @@ class _Layout:
                     best, length = (rule, part, key[len(whole) :]), len(whole)
         return best
 
-    def _source(self, source: Source, rest: str, rank: int) -> str:
-        """The expression that takes a tensor, turned to this model's orientation; a fused one whole."""
+    def _source(self, source: Source, rest: str, rank: int, rows: list[int], numbers: list[int]) -> str:
+        """The expression that takes a tensor, turned to this model's orientation; a fused one whole. `rows` of the parameter, by layer."""
         match source:
             case Tensor(names=names):
                 return f"take({', '.join(_formatted(name.removeprefix('/') + rest) for name in names)})"
             case Stacked(of=Tensor(names=names), flat=flat):
                 return f"{self._slices(names, rest, flat)}[e]"
             case Batched(of=of):
-                return f"{self._source(of, rest, rank)}[0]"
+                return f"{self._source(of, rest, rank, rows, numbers)}[0]"
+            case Gathered(of=of):
+                each = dict(zip(numbers, rows, strict=True))
+                count = str(rows[0]) if len(set(rows)) == 1 else f"{{{', '.join(f'{n}: {r}' for n, r in each.items())}}}[i]"
+                return f"torch.stack([{self._source(of, rest, rank, rows, numbers)} for r in range({count})])"
             case Row(of=of):
-                return f"{self._source(of, rest, rank)}[None]"
+                return f"{self._source(of, rest, rank, rows, numbers)}[None]"
             case Transpose(of=of) if rank == 2 and _fused(of) is None:
                 self.scattered = True
-                return f"{self._source(of, rest, rank)}.T"
+                return f"{self._source(of, rest, rank, rows, numbers)}.T"
             case Transpose(of=of) | Fused(of=of):
-                return self._source(of, rest, rank)
+                return self._source(of, rest, rank, rows, numbers)
         raise AssertionError(source)
 
     def _slices(self, names: tuple[str, ...], rest: str, flat: bool) -> str:
@@ -223,7 +227,7 @@ def _list(values: list[int]) -> str:
 def _formatted(name: str) -> str:
     """A name as a literal; `{i}` is the loop over layers, `{e}` the one inside it."""
     text = literal(name)
-    return f"f{text}" if re.search(r"\{[ie]\}", text) else text
+    return f"f{text}" if re.search(r"\{[ier]\}", text) else text
 
 
 def _lettered(rule: WeightRule) -> WeightRule:

@@ -91,11 +91,13 @@ def _reading(ways: list[Candidate], shape: Shape) -> Reading | None:
         text += f", groups: {first.groups})" if first.groups > 1 else ")"
     if first.batched:
         text += ", with an axis of one in front"
+    if first.gathered:
+        text += ", row by row"
     if first.row:
         text += ", as a vector"
     if first.stack is not None:
         text += f", slice {first.stack.number} of {first.stack.count}{' (flat)' if first.stack.flat else ''}"
-    return Reading(names, (transposed, first.part, order, first.groups, first.stack, first.batched, first.row), text)
+    return Reading(names, (transposed, first.part, order, first.groups, first.stack, first.batched, first.row, first.gathered), text)
 
 
 def _judged(key: str, before: Reading, after: Reading | None, shapes: Mapping[str, Shape], readers: Mapping[str, str]) -> tuple[Level, str]:
@@ -114,7 +116,7 @@ def _judged(key: str, before: Reading, after: Reading | None, shapes: Mapping[st
         return Level.CONVERTIBLE, "rename the tensor"
     if not common:
         return Level.CONVERTIBLE, "rename the tensor and lay it out anew"
-    (turned, part, order, _, stack, _), (turned_now, part_now, order_now, _, stack_now, _) = before.layout, after.layout
+    (turned, part, order, _, stack), (turned_now, part_now, order_now, _, stack_now) = before.layout[:5], after.layout[:5]
     fits = (part is None) == (part_now is None) and set(order) == set(order_now) and (stack is None) == (stack_now is None)
     if fits and (turned == turned_now or len(set(shape)) == 1):
         return Level.COMPUTES, "the same tensor, and other numbers of it"
