@@ -61,11 +61,12 @@ def _drawn(key: str, parameter: Parameter) -> np.ndarray:
 
 
 def inputs_of(model: Model, padded: bool = True) -> dict[str, np.ndarray]:
-    """Two rows of tokens; every row of every small table is used, the last one too. Or two images, larger than the model's own and no square."""
+    """Two rows of tokens; every row of every small table is used, the last one too. Or two images of fewer rows and more columns than the model's own."""
     rng = np.random.default_rng(7)
     wanted = model.inputs()
     if image := model.stack.dims.image:
-        height, width = image.size[0] + 1, image.size[1] + 2 * image.patch[1]
+        (rows, columns), (down, across) = image.grid, image.patch
+        height, width = max(1, rows - 1) * down + 1, (columns + 2) * across
         return {"pixel_values": rng.standard_normal((2, image.channels, height, width)).astype(np.float32)}
     counts = {i.path: i.component for i in model.stack.embedding.instances}
     inputs = {}

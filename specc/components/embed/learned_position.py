@@ -16,6 +16,7 @@ class LearnedPosition(Part):
 
     grid: of an image's table, the rows and columns of patches that its last entries belong to. An image of another grid gets
     them bicubically interpolated (Dosovitskiy et al., 2020, section 3.2); what stands in front of the patches keeps its own.
+    antialias: with Keys' kernel for a = -1/2, widened where the grid shrinks, in place of his for -3/4 (DINOv2 with registers).
     """
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "length"), "Gather")
@@ -23,6 +24,7 @@ class LearnedPosition(Part):
     length: int = Field(gt=0)
     offset: int = Field(default=0, ge=0)
     grid: tuple[int, int] | None = structural(None)
+    antialias: bool = structural(False)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
@@ -48,6 +50,8 @@ class LearnedPosition(Part):
             yield Finding("grid", "IMG002", f"this model reads {'images' if dims.image else 'no images'}: {wrong}")
         elif self.grid is not None and (min(self.grid) < 1 or self.length < self.patches):
             yield Finding("grid", "IMG001", f"a table of {self.length} rows holds no grid of {self.grid[0]} times {self.grid[1]} patches")
+        elif self.grid is None and self.antialias:
+            yield Finding("antialias", "IMG002", "text has no grid of patches that would be interpolated")
         elif self.grid is not None and self.offset:
             yield Finding("offset", "IMG001", "a table for a grid of patches has no rows to pass over")
 
@@ -89,6 +93,8 @@ class LearnedPosition(Part):
         patches = g.op("Transpose", g.reshape(g.op("Cast", patches, to="float32"), (1, *self.grid, self.width)), perm=(0, 3, 1, 2))
         shape = picture.sizes(1, self.width, picture.rows, picture.columns)
         options = {"mode": "cubic", "cubic_coeff_a": -0.75, "coordinate_transformation_mode": "half_pixel"}
+        if self.antialias:
+            options |= {"cubic_coeff_a": -0.5, "antialias": 1, "exclude_outside": 1}
         patches = g.cast(g.op("Resize", patches, None, None, shape, **options))  # [1, C, rows, columns]
         patches = g.reshape(g.op("Transpose", patches, perm=(0, 2, 3, 1)), (-1, self.width))
         return g.op("Concat", leading, patches, axis=0) if self.leading else patches

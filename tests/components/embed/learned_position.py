@@ -29,6 +29,11 @@ PROBES = {
         spec(embed="tokens() + project(learned_position(width: 8))"), spec(embed="tokens() + project(learned_position(width: 12))")
     ),
     "length": (Probe(_with("length: 16"), _with("length: 13")), Probe(_with(context=16), _with(context=20), follows=("context",))),
+    "antialias": (
+        Probe(_on_images(), _on_images("antialias: true")),
+        Probe(_on_images(tokens="patches()"), _on_images("antialias: true", tokens="patches()")),
+        Refused(_with("antialias: true"), "IMG002"),
+    ),
     "offset": (
         Probe(_with("length: 16"), _with("length: 16, offset: 2")),
         Probe(_with("length: 16, offset: 1", mask="bidirectional"), _with("length: 16, offset: 2", mask="bidirectional")),
@@ -41,13 +46,14 @@ def vector(c, w, frame, b: int, t: int):
 
 
 def tokens(c, w, pixels, image):
-    """The table, its last rows laid out as the grid that they belong to and interpolated to the image's own: Keys' cubic with a = -3/4."""
+    """The table, its last rows laid out as the grid that they belong to and interpolated to the image's own."""
     table = w["weight"]
     leading = len(table) - c.grid[0] * c.grid[1]
     rows, columns = pixels.shape[1] // image.patch[0], pixels.shape[2] // image.patch[1]
     grid = table[leading:].reshape(*c.grid, -1)
-    grid = np.einsum("rg,gtc->rtc", _cubic(c.grid[0], rows), grid)
-    grid = np.einsum("sg,rgc->rsc", _cubic(c.grid[1], columns), grid)
+    shares = _smooth if c.antialias else _cubic
+    grid = np.einsum("rg,gtc->rtc", shares(c.grid[0], rows), grid)
+    grid = np.einsum("sg,rgc->rsc", shares(c.grid[1], columns), grid)
     return np.concatenate((table[:leading], grid.reshape(rows * columns, -1)))
 
 
@@ -58,6 +64,18 @@ def _cubic(before: int, after: int) -> np.ndarray:
         at = (n + 0.5) * before / after - 0.5
         for sample in range(int(np.floor(at)) - 1, int(np.floor(at)) + 3):
             shares[n, min(max(sample, 0), before - 1)] += _kernel(abs(at - sample))
+    return shares
+
+
+def _smooth(before: int, after: int) -> np.ndarray:
+    """The same where the kernel is as wide as what it makes one of, and takes samples from inside alone: its shares sum to 1."""
+    wide = max(before / after, 1)
+    shares = np.zeros((after, before))
+    for n in range(after):
+        at = (n + 0.5) * before / after - 0.5
+        for sample in range(before):
+            shares[n, sample] = _kernel(abs(at - sample) / wide, -0.5)
+        shares[n] /= shares[n].sum()
     return shares
 
 
