@@ -84,7 +84,9 @@ class Costs:
 
         Of a model with two stacks: over a source and a target of that many tokens each.
         """
-        total = sum(head.component.flops_per_sequence(head.dims(self.model.stack.dims)) for head in self.model.heads)
+        dims = self.model.stack.dims
+        once = [*self.model.heads, *(i for stack in self.model.stacks for i in stack.embedding.instances)]
+        total = sum(part.component.flops_per_sequence(part.dims(dims)) for part in once)
         for part, dims, times, mask in self._working:
             alone, per_key = part.flops(dims, 0), part.flops(dims, 1) - part.flops(dims, 0)
             total += times * (tokens * alone + (per_key * mask.pairs(tokens) if mask and per_key else 0))
@@ -105,6 +107,12 @@ class Costs:
         """FLOPs to train on `tokens` tokens: 6ND, and counted: full windows forward, and twice that backward."""
         context = self.model.stack.dims.context
         return 6 * self.active * tokens, None if context is None else 3 * self.forward(context) * tokens // context
+
+    @property
+    def per_image(self) -> int | None:
+        """FLOPs of the forward pass over one image of the model's own size; None where it reads text."""
+        dims = self.model.stack.dims
+        return self.forward(dims.context or 0) if dims.image else None
 
     @property
     def optimal_tokens(self) -> int:

@@ -27,6 +27,7 @@ PLAIN = {
     "depth": lambda costs: costs.model.stack.dims.depth,
     "vocab": lambda costs: costs.model.stack.dims.vocab,
     "context": lambda costs: costs.model.stack.dims.context,
+    "flops_per_image": lambda costs: costs.per_image,
 }
 CALLED = {
     "kv_cache": ({"tokens": int, "dtype": str}, lambda costs, tokens, dtype="bf16": costs.kv_cache(tokens, dtype)),

@@ -12,6 +12,7 @@ class ClassToken(Part):
     """One learned vector, the same for every image, from which a head reads what the image is."""
 
     of_images: ClassVar[bool | None] = True
+    alike: ClassVar[tuple[str, ...]] = ("distillation_token",)
     kind: Literal["class_token"] = "class_token"
 
     def tokens(self, dims: Dims) -> int | None:

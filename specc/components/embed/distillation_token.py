@@ -12,6 +12,7 @@ class DistillationToken(Part):
     """One learned vector, the same for every image, beside the class token."""
 
     of_images: ClassVar[bool | None] = True
+    alike: ClassVar[tuple[str, ...]] = ("class_token",)
     kind: Literal["distillation_token"] = "distillation_token"
 
     def tokens(self, dims: Dims) -> int | None:

@@ -27,6 +27,8 @@ def run(options: argparse.Namespace) -> int:
 def figures(costs: Any) -> dict[str, Any]:
     """Every figure as plain numbers."""
     model, context = costs.model, costs.model.stack.dims.context
+    if costs.per_image is not None:
+        return _of_images(costs)
     tokens = costs.optimal_tokens
     rule, counted = costs.training_flops(tokens)
     flops = {"context 1": costs.flops(1)}
@@ -46,18 +48,35 @@ def figures(costs: Any) -> dict[str, Any]:
     }
 
 
+def _of_images(costs: Any) -> dict[str, Any]:
+    """The same of a model that reads images: their tokens come at once, and nothing is kept."""
+    dims = costs.model.stack.dims
+    height, width = dims.image.size
+    return {
+        "model": costs.model.name,
+        "parameters": {"total": costs.parameters, "parts": costs.by_part},
+        "flops_per_image": {f"{height} x {width} pixels, {dims.context:,} tokens": costs.per_image},
+        "weight_bytes": {d: costs.weight_bytes(d) for d in STORED},
+    }
+
+
 def table(found: dict[str, Any]) -> list[str]:
     """The figures in columns, numbers flush right."""
-    parameters, training = found["parameters"], found["training"]
+    parameters, training = found["parameters"], found.get("training")
     lines: list[tuple[str, ...]] = [("parameters", f"{parameters['total']:,}")]
     lines += [(f"  {part}", f"{size:,}") for part, size in parameters["parts"].items()]
-    lines += [("active for a token", f"{parameters['active']:,}"), ()]
-    lines += [("FLOPs per token", "forward")]
-    lines += [(f"  {name}", f"{value:,.0f}") for name, value in found["flops_per_token"].items()]
-    lines += [(), ("cache", *CACHED)] if found["cache_bytes"] else []
-    lines += [(f"  {name}", *(_bytes(sizes[d]) for d in CACHED)) for name, sizes in found["cache_bytes"].items()]
+    lines += [("active for a token", f"{parameters['active']:,}")] if "active" in parameters else []
+    lines.append(())
+    for what in ("token", "image"):
+        if flops := found.get(f"flops_per_{what}"):
+            lines += [(f"FLOPs per {what}", "forward"), *((f"  {name}", f"{value:,.0f}") for name, value in flops.items())]
+    cache = found.get("cache_bytes", {})
+    lines += [(), ("cache", *CACHED)] if cache else []
+    lines += [(f"  {name}", *(_bytes(sizes[d]) for d in CACHED)) for name, sizes in cache.items()]
     lines += [(), ("weights", "bytes")]
     lines += [(f"  {name}", f"{size:,}", _bytes(size)) for name, size in found["weight_bytes"].items()]
+    if training is None:
+        return [found["model"], "", *_columns(lines)]
     lines += [(), ("training, 20 tokens per parameter", f"{training['tokens']:,}")]
     lines += [("  FLOPs, 6 x active parameters x tokens", f"{training['flops_6nd']:.3e}")]
     if training["flops_counted"] is not None:

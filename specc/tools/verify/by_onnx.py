@@ -56,7 +56,7 @@ class ByOnnx:
     def _call(self, given: dict[str, ndarray], mask: ndarray, past: dict[str, ndarray]) -> tuple[dict[str, ndarray], dict[str, ndarray]]:
         import numpy as np
 
-        batch, new = given["input_ids"].shape
+        batch, new = given["input_ids"].shape if "input_ids" in given else mask.shape
         known = {"attention_mask": mask, "position_ids": np.maximum(mask.cumsum(1) - 1, 0)[:, -new:]} | given | past
         extents = {"batch": batch, "sequence": new, "total_sequence": mask.shape[1], "past_sequence": 0}
         feeds = {}

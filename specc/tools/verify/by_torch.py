@@ -39,6 +39,7 @@ class ByTorch:
         import torch
 
         self.outputs, self.takes = model.heads[0].component.outputs, model.inputs()
+        self.padded = model.stack.padded
         made = generated(model).Model
         if numbers is None:
             self.network = made.from_checkpoint(folder).float()
@@ -71,5 +72,7 @@ class ByTorch:
         import torch
 
         tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
+        if self.padded:
+            tensors["attention_mask"] = torch.from_numpy(mask)
         with torch.no_grad():
-            return self.network(**tensors, attention_mask=torch.from_numpy(mask), **more)
+            return self.network(**tensors, **more)

@@ -44,7 +44,12 @@ class ByTransformers:
             given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)
         tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
         with torch.no_grad():
-            out = self.network(**tensors)
+            try:
+                out = self.network(**tensors)
+            except (ValueError, RuntimeError):  # an image of another size, which some classes take only when they are told
+                if "pixel_values" not in tensors:
+                    raise
+                out = self.network(**tensors, interpolate_pos_encoding=True)
         return {name: getattr(out, name).numpy() for name in self.outputs}
 
 

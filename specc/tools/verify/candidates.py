@@ -87,6 +87,9 @@ def _plain(value: Any, choices: list[Any]) -> Iterator[Any]:
             yield from (choice for choice in choices if choice != value)
         case tuple() if choices:
             yield () if value else tuple(choices)
+        case (int() as first, int() as second):  # rows and columns: as many cells otherwise laid out come first
+            yield from ((n, first * second // n) for n in range(1, first * second + 1) if first * second % n == 0 and n != first)
+            yield from ((first + n, second + m) for n, m in ((1, 0), (0, 1), (1, 1)))
         case tuple():
             yield from (tuple(changed) for changed in zip(*(_plain(item, []) for item in value), strict=False))
 
@@ -95,7 +98,7 @@ def _siblings(component: Component) -> Iterator[Component]:
     """The other kinds of its axis that need nothing which it does not have."""
     own = {name: getattr(component, name) for name in type(component).model_fields if name != "kind"}
     for kind in members(component.axis):
-        if kind == component.kind:
+        if kind in (component.kind, *component.alike):
             continue
         cls = load(component.axis, kind)
         try:

@@ -34,14 +34,15 @@ class Row:
 def compared(model: Model, length: int, torch: Any, onnx: Any, published: Any = None) -> Iterator[Row]:
     """Every comparison that means something for this model."""
     whole, padded = inputs(model, length, False), inputs(model, length, True, seed=1)
-    for check, given in (("full pass", whole), ("padded batch", padded)):
+    images = not model.stack.padded
+    for check, given in (("own size" if images else "full pass", whole), ("another size" if images else "padded batch", padded)):
         mine, theirs = torch.run(given), onnx.run(given)
         yield Row(check, onnx.name, torch.name, apart(theirs, mine, given, least=1.0))
         if published is not None:
             reference = published.run(given)
             yield Row(check, torch.name, published.name, apart(mine, reference, given, least=1.0))
             yield Row(check, onnx.name, published.name, apart(theirs, reference, given, least=1.0))
-    if length > 1 and not _by_longest(model):
+    if length > 1 and not images and not _by_longest(model):
         yield Row("padded batch", torch.name, "each row alone", _rows_apart(torch, padded, torch.run(padded)))
     yield from _cached(model, padded, torch, onnx)
 

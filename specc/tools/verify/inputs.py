@@ -1,4 +1,4 @@
-"""What the proof feeds to a model: rows of tokens, whole and padded, and the pieces in which cached steps take them."""
+"""What the proof feeds to a model: rows of tokens, whole and padded, and the pieces in which cached steps take them; or images."""
 
 from __future__ import annotations
 
@@ -59,13 +59,19 @@ def proof_length(model: Model) -> int:
 
 
 def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
-    """Random tokens. The padding of the last row is where the model expects it: left of a causal text, right of another."""
+    """Random tokens. The padding of the last row is where the model expects it: left of a causal text, right of another.
+
+    Of images, which have no padding: those of the model's own size, and in its place images of fewer rows and more columns.
+    """
     import numpy as np
 
     draw = np.random.default_rng(seed)
     if image := model.stack.dims.image:
-        pixels = draw.standard_normal((BATCH, image.channels, *image.size)).astype(np.float32)
-        return Inputs({"pixel_values": pixels}, np.ones((BATCH, length), np.int64))
+        (rows, columns), (down, across) = image.grid, image.patch
+        if padded:
+            rows, columns = max(1, rows - 1), columns + 1
+        pixels = draw.standard_normal((BATCH, image.channels, rows * down, columns * across)).astype(np.float32)
+        return Inputs({"pixel_values": pixels}, np.ones((BATCH, rows * columns + model.stack.dims.leading), np.int64))
     wanted, given = model.inputs(), {}
     for part in model.stack.embedding.instances:
         for read in part.component.inputs():
@@ -80,6 +86,13 @@ def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
     for name in (name for name in wanted if name not in given):
         given[name] = _beginnings(mask) if wanted[name].values == "beginning" else _runs(draw, mask)
     return Inputs(given, mask, {name: wanted[name].shape for name in given})
+
+
+def probing(model: Model, length: int) -> tuple[Inputs, ...]:
+    """What every field is tried on: padded rows, long and short, since some fields are read in short texts only; images of two sizes."""
+    if model.stack.dims.image is not None:
+        return tuple(inputs(model, length, other, seed=1) for other in (False, True))
+    return tuple(inputs(model, n, True, seed=1) for n in (length, min(FEW, length)))
 
 
 def _beginnings(mask: ndarray) -> ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from specc.ir.model import Model
 from specc.ir.node import Component, Dims
-from specc.ir.wiring import Add, Call, Scale, Wire
+from specc.ir.wiring import Add, Call, Concat, Insert, Scale, Wire
 
 
 def problems(model: Model) -> Iterator[str]:
@@ -19,8 +19,12 @@ def problems(model: Model) -> Iterator[str]:
         yield from (found.message for found in layer.position.check_beside(served))
         yield from _findings(layer.position, stack.dims)
         yield from _findings(layer.mask, stack.dims)
+        if not stack.padded and (layer.mask.causal or layer.mask.inputs()):
+            yield f"`{layer.mask.kind}` is for text, and the model reads images"
     for part in (*stack.embedding.instances, *model.heads):
         yield from _findings(part.component, part.dims(stack.dims))
+        if getattr(part.component, "of_images", None) is stack.padded:
+            yield f"`{part.component.kind}` cannot stand in a model that reads {'text' if stack.padded else 'images'}"
     if stack.final_norm is not None:
         yield from _findings(stack.final_norm, stack.dims)
     yield from _formula(stack.embedding.value, model)
@@ -58,11 +62,17 @@ def _width(wire: Wire, model: Model, found: list[str]) -> int:
             if widths and widths[0] != part.width:
                 found.append(f"`{path}` is made for width {part.width}, and {widths[0]} comes in")
             return getattr(part.component, "width", part.width)
-        case Add(terms=terms):
-            widths = [_width(term, model, found) for term in terms]
-            if len(set(widths)) > 1:
-                found.append(f"a sum joins values {' and '.join(map(str, dict.fromkeys(widths)))} wide")
-            return widths[0]
+        case Add(terms=terms) | Concat(parts=terms):
+            return _one(terms, model, found)
+        case Insert(what=what, into=into):
+            return _one((into, what), model, found)
         case Scale(of=of):
             return _width(of, model, found)
     raise AssertionError(wire)
+
+
+def _one(terms: tuple[Wire, ...], model: Model, found: list[str]) -> int:
+    widths = [_width(term, model, found) for term in terms]
+    if len(set(widths)) > 1:
+        found.append(f"values {' and '.join(map(str, dict.fromkeys(widths)))} wide are joined")
+    return widths[0]
