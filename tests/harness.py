@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from specc.components.registry import AXES, load, members
+from specc.components.registry import AXES, OF_TRAINING, load, members
 from specc.diagnostics.finding import Report
 from specc.ir.model import Model
 from specc.ir.node import Parameter
@@ -170,7 +170,8 @@ def _graph(model: Model) -> bytes:
 
 
 def every_kind() -> list[tuple[str, str]]:
-    return [(axis, kind) for axis in AXES for kind in members(axis)]
+    """Of the axes that inference knows."""
+    return [(axis, kind) for axis in AXES if axis not in OF_TRAINING for kind in members(axis)]
 
 
 def architecture_fields(axis: str, kind: str) -> list[str]:

@@ -12,7 +12,8 @@ from pydantic_core import core_schema
 
 from specc.ir.node import Component
 
-AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "temperature", "ffn", "router", "activation", "embed", "head")
+AXES = ("input", "position", "scaling", "mask", "norm", "gain", "attention", "temperature", "ffn", "router", "activation", "embed", "head", "objective", "init")
+OF_TRAINING = ("objective", "init")  # the axes whose members only training uses
 SUBLAYERS = ("norm", "gain", "attention", "ffn")  # the axes whose members a block may call
 OVER = ("adapter",)  # the axes whose members lie over a whole model; no model has a field of theirs
 

@@ -16,6 +16,7 @@ ROOMS = {
     "VAL": "A value that is missing, out of range, or contradicts itself",
     "SHP": "Sizes that do not fit one another",
     "IMG": "What an image model cannot be made of",
+    "TRN": "What a model is trained for",
     "CFG": "A published config that cannot be taken over as it is",
     "WGT": "A checkpoint, or the rules that say how it names its tensors",
     "ADP": "An adapter, its places in a model, and its weights",

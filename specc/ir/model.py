@@ -169,6 +169,8 @@ class Training(Node):
 
     dropout: float = Field(default=0.0, ge=0, lt=1)
     attention_dropout: float = Field(default=0.0, ge=0, lt=1)
+    objective: slot("objective", optional=True) = None
+    init: slot("init", optional=True) = None
 
 
 class Model(Node):

@@ -11,7 +11,7 @@ from specc.ir.node import Component
 from specc.ir.wiring import Block, Ref, Wire
 from specc.resolve.components import build
 from specc.resolve.layout import layout, sets
-from specc.resolve.parts import MODEL_ONLY, SIZES, TRAINING, Parts
+from specc.resolve.parts import MODEL_ONLY, RATES, SIZES, Parts
 from specc.resolve.reach import INDEX, Reach, mentions
 from specc.resolve.scope import Scope
 from specc.resolve.values import LayerRef, Symbol
@@ -204,7 +204,7 @@ class Layers:
         name = path if path in scope.fields else field
         scope.used.add(path)
         if name not in scope.fields:
-            known = [f for f in scope.fields if f not in (*SIZES, *TRAINING)]
+            known = [f for f in scope.fields if f not in (*SIZES, *RATES)]
             raise fail("NAM011", f"the block calls `{path}`, and the model has no field `{field}`", span, did_you_mean(field, known))
         axes = {"cross": ("attention",)}.get(field, (field,) if field in SUBLAYERS else SUBLAYERS)
         return self.parts.component(name, axes, scope, self.parts.dims)

@@ -12,8 +12,9 @@ from specc.resolve.heads import check_tied, read_heads, read_shared
 from specc.resolve.parts import Parts
 from specc.resolve.program import Program
 from specc.resolve.scope import Scope
-from specc.resolve.sizes import check_requires, read_training
+from specc.resolve.sizes import check_requires
 from specc.resolve.stacks import check_sections, check_two, read_stack, stacks_of
+from specc.resolve.training import check_objective, read_training
 from specc.resolve.unused import check_unused
 from specc.resolve.values import Record
 from specc.resolve.weights import weight_maps
@@ -71,7 +72,7 @@ def _read(parts: Parts) -> tuple[Model, dict[str, Parts]]:
         memory = own.dims.dim
     last = list(towers.values())[-1]  # the stack that the heads read
     heads = parts.attempt(lambda: read_heads(last))
-    training = parts.attempt(lambda: read_training(parts))
+    training = parts.attempt(lambda: read_training(parts, last.dims))
     parts.scope.used.update(*(own.scope.used for own in towers.values()))
     parts.attempt(lambda: check_unused(parts))
     parts.report.raise_errors()
@@ -83,5 +84,6 @@ def _read(parts: Parts) -> tuple[Model, dict[str, Parts]]:
         check_two(parts, model)
     parts.dims = dims
     check_tied(parts, model)
+    check_objective(parts, model)
     maps = weight_maps(model, parts.body.weights, parts.scope, parts.report, family=bool(definition.parameters))
     return model.model_copy(update={"weights": maps}), towers

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from specc.components.registry import AXES
+from specc.components.registry import AXES, OF_TRAINING
 from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
 from specc.ir.node import Component, Dims
 from specc.resolve.components import build
@@ -17,11 +17,11 @@ from specc.resolve.values import Constructor, Symbol, describe
 from specc.syntax import tree
 
 SIZES = ("vocab", "dim", "depth", "context")
-TRAINING = ("dropout", "attention_dropout")
+RATES = ("dropout", "attention_dropout")  # of training
 OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
 INNER = ("scaling", "temperature", "router", "activation")  # axes whose variants stand inside other components
-KNOWN = (*SIZES, *TRAINING, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
-MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm", "shared_tokens")  # what no layer section overrides
+KNOWN = (*SIZES, *RATES, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
+MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm", "shared_tokens", *OF_TRAINING)  # what no layer section overrides
 Part = TypeVar("Part")
 
 

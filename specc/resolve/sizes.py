@@ -1,13 +1,12 @@
-"""A model's sizes and what only training uses, and what it requires of its config."""
+"""A model's sizes, and what it requires of its config."""
 
 from __future__ import annotations
 
 from specc.diagnostics.finding import fail
-from specc.ir.model import Training
 from specc.ir.node import Dims, Picture
 from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate, truth
-from specc.resolve.parts import SIZES, TRAINING, Parts
+from specc.resolve.parts import SIZES, Parts
 from specc.resolve.unused import check_unused
 from specc.resolve.values import describe
 
@@ -59,16 +58,3 @@ def _size(parts: Parts, name: str) -> int | None:
     if name == "depth" and value > MOST_LAYERS:
         raise fail("LIM010", f"{value:,} layers are more than the {MOST_LAYERS:,} that specc takes", span)
     return value
-
-
-def read_training(parts: Parts) -> Training:
-    """The fields of training, 0 where they are not stated."""
-    found = {}
-    for name in TRAINING:
-        value = parts.value(name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-            raise fail("VAL001", f"`{name}` must be at least 0 and less than 1, and it is {describe(value)}", parts.body.fields[name].value.span)
-        found[name] = float(value)
-    return Training(**found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from specc.components.registry import OF_TRAINING
 from specc.diagnostics.finding import Diagnostic, SpecError, fail
 from specc.ir.model import TOKENS, Model, Stack
 from specc.ir.wiring import calls
@@ -10,13 +11,13 @@ from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import Body, sort
 from specc.resolve.heads import read_final_norm
 from specc.resolve.layers import Layers
-from specc.resolve.parts import TRAINING, Parts
+from specc.resolve.parts import RATES, Parts
 from specc.resolve.scope import Scope
 from specc.resolve.sizes import read_dims
 from specc.syntax import tree
 
 NAMES = ("encoder", "decoder")
-WHOLE = ("head", "shared_tokens", "sample", "ignore", *TRAINING)  # fields of the model, not of one of its stacks
+WHOLE = ("head", "shared_tokens", "sample", "ignore", *RATES, *OF_TRAINING)  # fields of the model, not of one of its stacks
 
 
 def stacks_of(whole: Parts) -> dict[str, Parts]:

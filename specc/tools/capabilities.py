@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from specc.components.registry import AXES, load, members
+from specc.components.registry import AXES, OF_TRAINING, load, members
 from specc.diagnostics.codes import all_codes
 from specc.ir.node import Component
 from specc.tools.tolerance import TOLERANCE
@@ -43,7 +43,7 @@ def page() -> str:
     """The text of docs/capabilities.md."""
     text = INTRODUCTION + "".join(f"| {' | '.join(row)} |\n" for row in _types())
     text += "\n## Fields\n"
-    for axis in AXES:
+    for axis in (axis for axis in AXES if axis not in OF_TRAINING):
         text += f"\n### {axis}\n\n| kind | fields | PyTorch | ONNX on the CPU | ONNX on CUDA |\n|---|---|---|---|---|\n"
         text += "".join(f"| {' | '.join(row)} |\n" for kind in members(axis) for row in _rows(kind, load(axis, kind)))
     text += "\n## Refused\n\n| code | what | why |\n|---|---|---|\n"

@@ -26,15 +26,19 @@ def init(
     dtype: str = "F32",
     progress: Progress | None = None,
 ) -> Path:
-    """weights.safetensors in the folder `out`. Random: normal with deviation 0.02, and ones, zeros and known values where a part asks so."""
+    """weights.safetensors in the folder `out`. Random: normal, and ones, zeros and known values where a part asks so.
+
+    The deviation is that of the model's `init`, 0.02 where it states none.
+    """
     if dtype not in DTYPES:
         raise fail("WGT019", f"specc does not write weights of type {dtype}", help=f"ask for one of {', '.join(DTYPES)}")
     parameters = model.parameters()
+    deviation = DEVIATION if model.training.init is None else model.training.init.deviation
     entries = [(key, dtype, parameter.shape) for key, parameter in parameters.items()]
-    return write(out, OWN, entries, lambda key: _numbers(key, parameters[key], how, seed, dtype), progress)
+    return write(out, OWN, entries, lambda key: _numbers(key, parameters[key], how, seed, dtype, deviation), progress)
 
 
-def _numbers(key: str, parameter: Parameter, how: str, seed: int, dtype: str) -> Iterator[bytes]:
+def _numbers(key: str, parameter: Parameter, how: str, seed: int, dtype: str, deviation: float) -> Iterator[bytes]:
     """Each tensor has a generator of its own, so that its numbers do not depend on the rest of the model."""
     import numpy as np
 
@@ -52,6 +56,6 @@ def _numbers(key: str, parameter: Parameter, how: str, seed: int, dtype: str) ->
         elif parameter.init == "ones":
             numbers = np.ones(size, np.float32)
         else:
-            numbers = draw.standard_normal(size, np.float32) * np.float32(DEVIATION)
+            numbers = draw.standard_normal(size, np.float32) * np.float32(deviation)
         yield narrowed(numbers, dtype).tobytes()
         left -= size

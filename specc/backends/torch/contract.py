@@ -81,6 +81,15 @@ MACROS: dict[str, dict[str, str]] = {
         "apply": "(c, module, x) an expression; x is the text of what comes in. It may mention `positions`, `dtype`, and of images "
         "`pixel_values`, `batch` and `grid`, the rows and columns of patches",
     },
+    "objective": {
+        "definition": "(c) the functions that make its loss, and its inputs where they are made from plain ones",
+        "prepared": "(c) lines at the beginning of `forward`, over `labels`, or nothing",
+        "apply": "(c) the expression of the loss of `logits` and `labels`",
+    },
+    "init": {
+        "definition": "(c, kept) the function that draws a module's own weights; kept: the classes of norms that hold a matrix, or nothing",
+        "apply": "(c, module) the expression that draws all weights of a model",
+    },
     "head": {
         "title": "the name of its class",
         "definition": "(c) classes and functions, or nothing",

@@ -11,7 +11,9 @@ from specc.backends.torch.layout import fit
 from specc.backends.torch.network import Head, Network
 from specc.backends.torch.numbers import Constants
 from specc.backends.torch.tower import Tower, build_tower
+from specc.backends.torch.training import TrainingText
 from specc.backends.torch.view import Page, camel
+from specc.components.registry import OF_TRAINING
 from specc.ir.model import Model
 
 # Names of the file that no model class may take.
@@ -36,7 +38,8 @@ def emit(model: Model) -> str:
     page = _page(model)
     rates = _rate(page, "DROPOUT", model.training.dropout), _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout)
     towers = [build_tower(model, page, stack, *rates) for stack in model.stacks]
-    network = Network(model, page, towers)
+    training = TrainingText(model, page)
+    network = Network(model, page, towers, training)
     head = network.head()
     visible = [tower.frame.visible() for tower in towers]
     name = camel(model.name)
@@ -45,18 +48,18 @@ def emit(model: Model) -> str:
     published, readers = layouts(model)
     text = network.text(name, head, published)
     defined = page.definitions
-    small = [axis for axis in defined if axis not in ("position", "attention", "ffn", "embed", "head")]  # what the sublayers are made of
+    small = [axis for axis in defined if axis not in ("position", "attention", "ffn", "embed", "head", *OF_TRAINING)]  # what the sublayers are made of
     definitions = [
         *defined["position"],
         *visible,
         *(text for axis in (*small, "attention", "ffn") for text in defined[axis]),
         *(text for tower in towers for text in tower.blocks),
-        *(text for axis in ("embed", "head") for text in defined[axis]),
+        *(text for axis in ("embed", "head", *OF_TRAINING) for text in defined[axis]),
         text,
         render("read"),
         *readers,
     ]
-    return _file(model, name, [text.strip() for text in definitions if text.strip()], page, towers, head)
+    return _file(model, name, [text.strip() for text in definitions if text.strip()], page, towers, head, training.fields)
 
 
 def _page(model: Model) -> Page:
@@ -77,6 +80,8 @@ def _page(model: Model) -> Page:
                 page.declare(head.component)
         if stack.final_norm is not None:
             page.declare(stack.final_norm)
+    for component in filter(None, (model.training.objective, model.training.init)):
+        page.declare(component)
     return page
 
 
@@ -88,7 +93,7 @@ def _rate(page: Page, name: str, rate: float) -> str:
     return str(page.constants.named((name,), (rate,)))
 
 
-def _file(model: Model, name: str, definitions: list[str], page: Page, towers: list[Tower], head: Head) -> str:
+def _file(model: Model, name: str, definitions: list[str], page: Page, towers: list[Tower], head: Head, training: list[str]) -> str:
     code, last = "\n".join(definitions), towers[-1].layers
     memory = ["encoder_last_hidden_state: Tensor | None  # [B, M, C]; None where the encoder did not run"] * last.crossed
     aliases = []
@@ -107,7 +112,7 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, towers: l
         functional=re.search(r"\bF\.", code) is not None,
         constants=[*page.constants.text(), *(line for tower in towers for line in tower.frame.constants())],
         aliases=aliases,
-        fields=[*head.fields, *memory, *["cache: Cache"] * last.cached, *["aux_loss: Tensor  # what the routers add to the loss"] * bool(page.losses)],
+        fields=[*head.fields, *memory, *["cache: Cache"] * last.cached, *training],
         definitions=definitions,
         name=name,
     )

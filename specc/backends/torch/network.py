@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from specc.backends.torch.environment import render
 from specc.backends.torch.numbers import Owner
 from specc.backends.torch.tower import Tower, learned
+from specc.backends.torch.training import TrainingText
 from specc.backends.torch.view import Page, View, camel
 from specc.ir.model import TOKENS, Model
 from specc.ir.node import Input
@@ -30,6 +31,7 @@ class Network:
     model: Model
     page: Page
     towers: list[Tower]
+    training: TrainingText
 
     @property
     def tower(self) -> Tower:
@@ -62,8 +64,9 @@ class Network:
             about=self._about(self.tower.inputs(), context["own_positions"], cached),
             arguments=self._arguments(self.tower.inputs(), context["own_positions"], cached),
             head=head.lines,
-            losses=" | ".join(self.page.losses),
-            results=", ".join([*head.names, *["kept"] * cached, *["aux_loss"] * bool(self.page.losses)]),
+            drawn=self.training.drawn,
+            training=self.training.lines,
+            results=", ".join([*head.names, *["kept"] * cached, *self.training.results]),
             published=published,
             optional=[(key, parameter.shape) for key, parameter in self.model.parameters().items() if parameter.role == "optional"],
         )
@@ -72,7 +75,7 @@ class Network:
         """Those of `forward`."""
         source = ["input_ids: Tensor", "attention_mask: Tensor | None = None"] if self.model.stack.padded else ["pixel_values: Tensor"]
         optional = [*inputs, *["position_ids"] * own_positions]
-        return ["self", *source, *(f"{name}: Tensor | None = None" for name in optional), *["cache: Cache | None = None"] * cached]
+        return ["self", *source, *(f"{name}: Tensor | None = None" for name in optional), *["cache: Cache | None = None"] * cached, *self.training.arguments]
 
     def _two(self, name: str, head: Head, made: list[tuple[str, str]], published: str) -> str:
         """The classes of an encoder and a decoder, and the model's over them."""
@@ -93,7 +96,11 @@ class Network:
             tokens="self.embed_tokens, " if shared else "",
             head=head.lines,
             losses=" | ".join(self.page.losses),
-            results=", ".join([*head.names, "memory", "kept", *["aux_loss"] * bool(self.page.losses)]),
+            drawn=self.training.drawn,
+            prepared=self.training.prepared,
+            training=self.training.two_lines,
+            labels="; ".join(self.training.about),
+            results=", ".join([*head.names, "memory", "kept", *self.training.results]),
             published=published,
         )
         return "\n\n\n".join(text.strip() for text in (*texts, model))
@@ -114,11 +121,12 @@ class Network:
         """The docstring of `forward`, line by line."""
         if image := self.model.stack.dims.image:
             height, width = image.size
-            return [f"pixel_values [B, {image.channels}, height, width]; made for {height} times {width} pixels."]
+            pixels = f"pixel_values [B, {image.channels}, height, width]; made for {height} times {width} pixels"
+            return textwrap.wrap("; ".join([pixels, *self.training.about]) + ".", 106)
         parts = ["input_ids [B, T]", f"attention_mask [B, {'S' if cached else 'T'}], 1 for a real token"]
         for wanted in inputs.values():
             extents = ", ".join("T" if extent == "S" and not cached else str(extent) for extent in wanted.shape)
             parts.append(f"{wanted.name} [{extents}]{', ' * bool(wanted.about)}{wanted.about}")
         parts += ["position_ids [B, T], counted by the mask where not given"] * own_positions
-        parts += ["cache as the last call returned it"] * cached
+        parts += ["cache as the last call returned it"] * cached + self.training.about
         return textwrap.wrap("; ".join(parts) + ".", 106)

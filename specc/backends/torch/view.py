@@ -44,6 +44,7 @@ class Page:
     definitions: dict[str, dict[str, None]] = field(default_factory=lambda: {axis: {} for axis in AXES})
     titles: dict[str, dict[Any, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
+    matrix_norms: dict[str, None] = field(default_factory=dict)  # the classes of norms that hold more than a vector
     losses: dict[str, None] = field(default_factory=dict)  # the classes that add to the training loss
     tokens: str = "self.embed_tokens"  # the module of the token table, as the model's own class names it
     same: dict[str, str] = field(default_factory=dict)  # the text of a class, its name left out, and that name
@@ -155,6 +156,8 @@ class View:
         """The expression that makes it a module; its class, if it needs one, joins the file."""
         if self._components[0].axis in SHAPED and not self.name:
             self.name = self._page.title(self.macro("title"), self.macro("definition", *arguments))  # the class, but for its name
+            if len(arguments[0]) > 1:
+                self._page.matrix_norms[self.name] = None
         self._define(*arguments)
         return self.macro("construct", *arguments).strip()
 

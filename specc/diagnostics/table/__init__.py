@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from specc.diagnostics.codes import Code
-from specc.diagnostics.table import adapters, ci, config, images, limits, lint, lock, names, shapes, support, syntax, types, values, weights
+from specc.diagnostics.table import adapters, ci, config, images, limits, lint, lock, names, shapes, support, syntax, training, types, values, weights
 
 
 def rooms() -> Iterator[Code]:
     """Every entry, room by room."""
-    for room in (syntax, limits, names, types, values, shapes, images, config, weights, adapters, support, lint, lock, ci):
+    for room in (syntax, limits, names, types, values, shapes, images, training, config, weights, adapters, support, lint, lock, ci):
         yield from room.codes()

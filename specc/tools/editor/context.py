@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from specc.components.registry import AXES, SUBLAYERS, axes_of, axis_of_field, load, members
 from specc.ir.node import Component
-from specc.resolve.parts import OF_FAMILIES, SIZES, TRAINING
+from specc.resolve.parts import OF_FAMILIES, RATES, SIZES
 from specc.tools.editor.outline import Frame
 
 OTHER_AXES = {"final_norm": ("norm",)}  # fields of a model that take variants of an axis of another name
-PLAIN = (*SIZES, *TRAINING, *OF_FAMILIES, "block", "layers")  # fields that take no variant
+PLAIN = (*SIZES, *RATES, *OF_FAMILIES, "block", "layers")  # fields that take no variant
 
 
 def axes_of_field(path: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from specc.backends.torch.emit import emit
 from specc.ir.model import Model
 from specc.resources import SPECS as FOLDER
 from tests.backends.torch.models import SPECS, first, model, named
+from tests.harness import model_of
+from tests.training.models import TEXTS
 
 RUFF = (sys.executable, "-m", "ruff")
 STYLE = ("--isolated", "--line-length", "120")
@@ -27,6 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("printed")
     for name in SPECS:
         (found / f"{name}.py").write_text(emit(named(name)))
+    for name, text in TEXTS.items():
+        (found / f"trained_{name}.py").write_text(emit(model_of(text)))
     for path in PUBLISHED:
         (found / f"published_{path.stem}.py").write_text(emit(first(path)))
     return found
