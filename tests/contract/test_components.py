@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from specc import components
-from specc.components.registry import AXES, OVER, load, members
+from specc.components.registry import AXES, OF_TRAINING, OVER, load, members
 from specc.ir.node import Component
 from specc.resources import TEMPLATES
 from tests.harness import every_kind

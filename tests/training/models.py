@@ -21,6 +21,28 @@ ROUTERS = {
     "switch": (1, "switch(capacity: 4, "),
     "expert_choice": (2, "expert_choice("),
 }
+_TWO = """model two {
+  vocab = 40  dim = 16  context = 64
+  embed = tokens() + learned_position()  norm = layer(eps: 1e-5)  final_norm = none
+  attention = attention(heads: 4)  ffn = mlp(hidden: 20, activation: gelu)
+  encoder { depth = 2  mask = bidirectional  block = post_norm }
+  decoder { depth = 2  mask = causal  block = post_norm_cross  cross = attention(heads: 4) }
+  head = lm(tied: true)
+  objective = OBJECTIVE
+  init = normal(0.1)  dropout = 0.05  attention_dropout = 0.05
+}"""
+OF_TWO = {
+    "seq2seq_lm": "seq2seq_lm(start: 2, pad: 1, label_smoothing: 0.1)",
+    "span_corruption": "span_corruption(start: 0, pad: 0, sentinel: 39, end: 1)",
+    "denoising": "denoising(start: 2, pad: 1, mask_token: 3, sentence_end: 4)",
+}
+
+
+def two(objective: str) -> str:
+    """An encoder-decoder that is trained for an objective."""
+    return _TWO.replace("OBJECTIVE", objective)
+
+
 _TRAINED = {"init": "normal(0.05)", "dropout": 0.1, "attention_dropout": 0.1}
 
 
@@ -34,3 +56,5 @@ def routed(name: str, at: str = "router") -> str:
 TEXTS = {name.replace(" ", "_"): spec(**fields | _TRAINED) for name, fields in OBJECTIVES.items()}
 TEXTS |= {"masked_only": spec(**OBJECTIVES["masked_lm"] | {"objective": "masked_lm(mask_token: 23, random_share: 0, special: [1, 2], label_smoothing: 0.1)"})}
 TEXTS |= {f"router_{name}": routed(name) for name in ROUTERS} | {"router_layer": routed("softmax", at="layer")}
+TEXTS |= {name: two(objective) for name, objective in OF_TWO.items()}
+TEXTS |= {"spans_without_end": two("span_corruption(start: 0, pad: 0, sentinel: 39)"), "infilling": two("denoising(start: 2, pad: 1, mask_token: 3)")}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from specc.diagnostics.finding import Report, SpecError
-from specc.ir.model import Model
+from specc.ir.model import Model, Training
 from specc.ir.node import Parameter
 from specc.ir.weights import Fused, Source, Tensor, Transpose, WeightMap, WeightRule
 from specc.resolve.model import resolve
@@ -29,6 +29,7 @@ class Listed:
     weights: tuple[WeightMap, ...] = ()
     optional: tuple[str, ...] = ()
     name: str = "m"
+    training: Training = Training()
 
     def parameters(self) -> dict[str, Parameter]:
         role = {key: "optional" if key in self.optional else "learned" for key in self.shapes}

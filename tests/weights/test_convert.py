@@ -242,3 +242,10 @@ def test_an_empty_tensor_and_a_scalar_pass(tmp_path: Path) -> None:
     opened = open_checkpoint(checkpoint(tmp_path, arrays))
     assert load(place(model, opened).stored["empty"]).shape == (0, 3)
     assert bits(to_own(model, opened, tmp_path)) == bits(tmp_path / "model.safetensors")
+
+
+def test_init_follows_the_model_s_deviation(tmp_path: Path) -> None:
+    model = model_of(SPEC.replace("block     =", "init      = normal(0.5)\n  block     ="))
+    init(model, tmp_path, seed=3)
+    found = load_file(tmp_path / "weights.safetensors")
+    assert abs(np.concatenate([found[key].ravel() for key in found if "norm" not in key and "bias" not in key]).std() - 0.5) < 0.03

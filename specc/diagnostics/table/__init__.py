@@ -3,7 +3,23 @@
 from collections.abc import Iterator
 
 from specc.diagnostics.codes import Code
-from specc.diagnostics.table import adapters, ci, config, images, limits, lint, lock, names, shapes, support, syntax, training, types, values, weights
+from specc.diagnostics.table import (
+    adapters,
+    ci,
+    config,
+    images,
+    limits,
+    lint,
+    lock,
+    names,
+    shapes,
+    support,
+    syntax,
+    training,
+    types,
+    values,
+    weights,
+)
 
 
 def rooms() -> Iterator[Code]:
