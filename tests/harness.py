@@ -96,8 +96,7 @@ def run_torch(model: Model, weights: Mapping[str, np.ndarray], inputs: Mapping[s
     network.eval()
     with torch.no_grad():
         out = network(**{name: torch.tensor(value) for name, value in inputs.items()})
-    found = {name: getattr(out, name, None) for name in ("logits", "last_hidden_state", "pooler_output", "image_embeds")}
-    return {name: value.numpy() for name, value in found.items() if value is not None}
+    return {name: getattr(out, name).numpy() for name in model.outputs}
 
 
 @lru_cache(maxsize=64)

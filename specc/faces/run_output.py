@@ -74,16 +74,16 @@ def print_readings(
 
 def _reading(graph: Graph, text: Text, outputs: dict[str, ndarray], tokens: Tokens | None) -> tuple[dict[str, Any], list[str]]:
     """-> the record for JSON, and the lines for people."""
-    if "classify" in graph.heads:
+    if graph.heads == ("classify",):
         (found,) = classify(graph, outputs["logits"][None])
         return {"label": found.label, "score": found.score, "scores": found.scores}, [f"{found.label}  {found.score:.4f}"]
-    if "classify_tokens" in graph.heads:
+    if graph.heads == ("classify_tokens",):
         labels = classify(graph, outputs["logits"])
         pairs = list(zip(text.tokens, labels, strict=True))
         wide = max(map(len, text.tokens))
         record = [{"token": token, "label": found.label, "score": found.score} for token, found in pairs]
         return {"tokens": record}, [f"{token:{wide}}  {found.label}  {found.score:.4f}" for token, found in pairs]
-    if "mlm" in graph.heads and tokens is not None:
+    if graph.heads == ("mlm",) and tokens is not None:
         return _fillings(text, outputs["logits"], tokens)
     lines = [f"{name} {list(array.shape)}: {_first(array)}" for name, array in outputs.items()]
     return {name: array.tolist() for name, array in outputs.items()}, lines

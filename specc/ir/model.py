@@ -204,6 +204,14 @@ class Model(Node):
         shared = len(self.stacks) > 1 and self.shared_tokens
         return {stack.name: f"{'' if shared else stack.prefix}{TOKENS}" for stack in self.stacks}
 
+    @cached_property
+    def outputs(self) -> dict[str, tuple[int | str, ...]]:
+        """What the heads give, by name, with its extents: integers and the symbols batch and sequence."""
+        found = {}
+        for head in self.heads:
+            found |= {name: head.component.output_shape(name, head.dims(self.stack.dims)) for name in head.component.outputs}
+        return found
+
     def places(self) -> Iterator[tuple[str, tuple[Parameter, ...]]]:
         """Everything that holds parameters: its key in the state dict, and what it holds. A token table that two stacks share comes once."""
         tables, seen = self.tables, set()

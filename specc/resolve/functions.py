@@ -166,7 +166,7 @@ ACTIVATIONS = {
 }
 
 
-CLASS = re.compile(r"\w+?(?:For(?P<task>[A-Za-z]\w*)|(?P<lm>LMHeadModel)|(?P<bare>(?<!DoubleHeads)(?<!Encoder)(?<!Decoder)Model))")
+CLASS = re.compile(r"\w+?(?:For(?P<task>[A-Z]\w*)|(?P<lm>LMHeadModel)|(?P<bare>(?<!DoubleHeads)(?<!Encoder)(?<!Decoder)Model))")
 
 
 def _task_of(call: tree.Call, scope: Scope, evaluate: Evaluate) -> str | None:

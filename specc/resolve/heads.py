@@ -24,16 +24,21 @@ def read_final_norm(parts: Parts) -> Component | None:
 
 
 def read_heads(parts: Parts) -> tuple[Instance, ...]:
-    """The heads, of which there is one."""
+    """The head, or several under the names of their kinds."""
     if "head" not in parts.body.fields:
         raise fail("VAL002", f"the model `{parts.definition.name}` states no `head`", parts.definition.name_span, "add `head = lm(tied: true)`, for one")
     value, span = parts.value("head"), parts.body.fields["head"].value.span
     values = value if isinstance(value, list) else [value]
     if not values:
         raise fail("VAL002", f"the model `{parts.definition.name}` has an empty list of heads", span, "`head = hidden` gives the last hidden state itself")
-    if len(values) != 1:
-        raise fail("CAP002", "a model with several heads cannot be compiled yet", span)
-    return tuple(Instance(path="head", component=build(v, ("head",), parts.dims, span, parts.scope), width=parts.dims.dim) for v in values)
+    heads = [build(value, ("head",), parts.dims, span, parts.scope) for value in values]
+    given: dict[str, str] = {}
+    for head in heads:
+        for name in head.outputs:
+            if given.setdefault(name, head.kind) != head.kind or [h.kind for h in heads].count(head.kind) > 1:
+                raise fail("CAP002", f"the heads `{given[name]}` and `{head.kind}` both give `{name}`, and an output has one meaning", span)
+    paths = ["head"] if len(heads) == 1 else [f"head.{head.kind}" for head in heads]
+    return tuple(Instance(path=path, component=head, width=parts.dims.dim) for path, head in zip(paths, heads, strict=True))
 
 
 def check_tied(parts: Parts, model: Model) -> None:

@@ -59,7 +59,17 @@ def read_stack(name: str, parts: Parts, memory: int | None) -> Stack | None:
     final_norm = parts.attempt(lambda: read_final_norm(parts))
     if embedding is None or layers is None or parts.report.errors:
         return None
-    return Stack(name=name, dims=parts.dims, embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
+    stack = Stack(name=name, dims=parts.dims, embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
+    parts.attempt(lambda: _check_rows(parts, stack))
+    return stack
+
+
+def _check_rows(parts: Parts, stack: Stack) -> None:
+    """What depends on all tokens of a row cannot stand where a row may be read step by step."""
+    whole = next((i.component for i in stack.embedding.instances if getattr(i.component, "whole_rows", False)), None)
+    if whole is not None and stack.causal:
+        message = f"`{whole.kind}` reads whole rows, and this stack keeps what it has read and goes on from there"
+        raise fail("CAP007", message, parts.body.fields["embed"].value.span)
 
 
 def check_sections(whole: Parts, towers: dict[str, Parts], stacks: list[Stack]) -> None:

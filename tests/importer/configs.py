@@ -32,6 +32,7 @@ OWN = {
     "siglip": {"vision_config": VISION, "architectures": ["SiglipForImageClassification"]},
     "clip_vision_model": {"image_size": 32, "patch_size": 8},
     "siglip_vision_model": {"image_size": 32, "patch_size": 8},
+    "esm": {"pad_token_id": 1, "mask_token_id": 40, "position_embedding_type": "rotary", "token_dropout": True, "max_position_embeddings": 64},
     "deberta_v2": {"relative_attention": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "max_position_embeddings": 64},
     "phi3": {"pad_token_id": 1},
     "falcon": {"num_attention_heads": 4},

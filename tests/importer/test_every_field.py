@@ -32,7 +32,8 @@ no_init_weights = pytest.importorskip("transformers.initialization").no_init_wei
 
 LENGTH = 20
 SEQ2SEQ = ("bart", "m2m_100", "marian", "mbart", "mt5", "pegasus", "switch_transformers", "t5", "t5gemma", "umt5")
-MASKED = ("albert", "bert", "camembert", "deberta_v2", "distilbert", "electra", "megatron_bert", "modernbert", "roberta", "xlm_roberta")
+MASKED = ("albert", "bert", "camembert", "deberta_v2", "distilbert", "electra", "esm", "megatron_bert", "modernbert", "mpnet",
+          "nomic_bert", "roberta", "roformer", "xlm_roberta")  # fmt: skip
 IMAGES = ("beit", "clip", "deit", "dinov2", "dinov2_with_registers", "siglip", "vit")  # as classifiers
 IDLE = ("mask_token", "vision_model.head.")  # parameters that no number of these classes depends on
 TOWERS = ("clip_vision_model", "siglip_vision_model")
@@ -43,6 +44,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "cohere2": [SMALL_WINDOW],
     "deberta_v2": [{}, {"share_att_key": False}, {"relative_attention": False, "pos_att_type": None, "position_biased_input": True}],
     "ernie4_5_moe": [{}, {"moe_layer_end_index": 2}, {"moe_norm_min": 0.9}],
+    "esm": [{}, {"position_embedding_type": "absolute", "emb_layer_norm_before": True}],
     "exaone4": [SMALL_WINDOW],
     "falcon": [{}, {"new_decoder_architecture": True, "num_kv_heads": 2}, {"parallel_attn": False, "multi_query": False}],
     "gemma2": [SMALL_WINDOW],

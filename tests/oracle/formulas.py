@@ -4,7 +4,7 @@ What such a file offers, by axis (c is the component, w its weights, all numbers
 - activation: `value(c, x)`, one number
 - norm, ffn: `token(c, w, x)`, one vector; an ffn that looks across tokens `sequence(c, w, x, frame)` instead
 - attention: `sequence(c, w, x, frame)`, x [B, T, C]
-- position: `rotate(c, x, position, length)`, one head's vector, `bias(c, head, heads, query, key)`, one number by positions,
+- position: `rotate(c, x, position, length)`, one head's vector (`turned(x, table, c, position)` by a stored table), `bias(c, head, heads, query, key)`, one number by positions,
   `score(c, held, head, query, key, (q, k))`, one number by columns, weights and vectors, and `score_factor(c)`; each may be
   missing. length: one more than the largest position of the whole batch
 - scaling: `frequency(c, i, theta, width, length)`, the pace of the pair i, and `amplitude(c)` and `score_factor(c)`, each missing

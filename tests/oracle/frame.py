@@ -58,6 +58,9 @@ class Frame:
         """One head's query or key as the layer's position scheme turns it."""
         scheme = formula(self.layer.position)
         length = int(self.position.max()) + 1
+        if hasattr(scheme, "turned"):
+            key = next(key for (position, _), key in self.stack.schemes.items() if position == self.layer.position)
+            return scheme.turned(x, self.schemes.under(key)["weight"], self.layer.position, int(self.position[b, t]))
         return scheme.rotate(self.layer.position, x, int(self.position[b, t]), length) if hasattr(scheme, "rotate") else x
 
     def temperature(self, attention, b: int, t: int) -> float:

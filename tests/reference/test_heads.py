@@ -29,6 +29,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
              "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": 4, "moe_top_k": 2}},
     "deberta_v2": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
     "electra": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8},
+    "esm": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "mask_token_id": 7, "token_dropout": True},
     "falcon": WIDE,
     "gpt_neo": {"hidden_size": 16, "num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4,
                 "max_position_embeddings": 32},
@@ -36,15 +37,18 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "gptj": {"n_embd": 16, "n_layer": 2, "n_head": 2, "rotary_dim": 4, "n_positions": 32},
     "llama": WIDE | {"intermediate_size": 24},
     "megatron_bert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+    "mpnet": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+    "nomic_bert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
     "mpt": {"d_model": 16, "n_layers": 2, "n_heads": 2},
     "openai_gpt": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32},
     "opt": WIDE | {"ffn_dim": 24, "max_position_embeddings": 32, "word_embed_proj_dim": 16},
     "phi": WIDE | {"intermediate_size": 24},
+    "roformer": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8},
     "stablelm": WIDE | {"intermediate_size": 24, "num_key_value_heads": 1, "use_qkv_bias": True},
     "xglm": {"d_model": 16, "num_layers": 2, "attention_heads": 2, "ffn_dim": 24, "max_position_embeddings": 32},
     "xlm_roberta": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
 }  # fmt: skip
-ENCODERS = ("albert", "camembert", "deberta_v2", "electra", "megatron_bert", "xlm_roberta")
+ENCODERS = ("albert", "camembert", "deberta_v2", "electra", "esm", "megatron_bert", "mpnet", "nomic_bert", "roformer", "xlm_roberta")
 TASKS = {
     "MaskedLM": "AutoModelForMaskedLM",
     "CausalLM": "AutoModelForCausalLM",

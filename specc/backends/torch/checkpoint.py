@@ -74,13 +74,14 @@ class _Layout:
             else:
                 outer[key] = parameter.shape
         loops = []
-        for prefix, each in layers.items():
+        for stack, (prefix, each) in zip(self.model.stacks, layers.items(), strict=True):
+            every = str(len(each)) if stack.sets else f"{prefix[:-1].upper()}_LAYERS".removeprefix("_")
             alike: dict[tuple, list[int]] = {}
             for number, shapes in enumerate(each):
                 alike.setdefault(tuple(shapes), []).append(number)
             for numbers in alike.values():
                 loops.append(self._layer(f"{prefix}layers.{{i}}.", [each[n] for n in numbers], numbers))
-                loops[-1].over = _over(numbers, len(each), f"{prefix[:-1].upper()}_LAYERS".removeprefix("_"))
+                loops[-1].over = _over(numbers, len(each), every)
         return self._taken("", [outer], [0]), [loop for loop in loops if loop.entries or loop.inner]
 
     def _layer(self, prefix: str, shapes: list[dict[str, Shape]], numbers: list[int]) -> Lines:

@@ -93,8 +93,8 @@ MACROS: dict[str, dict[str, str]] = {
     "head": {
         "title": "the name of its class",
         "definition": "(c) classes and functions, or nothing",
-        "construct": "(c) the expression that makes the module `head`, or nothing where it holds no parameters",
-        "apply": "(c) lines that bind each output of the head, from the hidden state `x` and `attention_mask`",
+        "construct": "(c) the expression that makes its module, or nothing where it holds no parameters",
+        "apply": "(c, module) lines that bind each output of the head, from the hidden state `x` and `attention_mask`",
         "outputs": "(c) the fields of Output",
     },
 }

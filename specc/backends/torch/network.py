@@ -16,9 +16,9 @@ from specc.ir.node import Input
 
 @dataclass(slots=True)
 class Head:
-    """What the head prints: its module, the lines of `forward`, the fields of Output, and their names."""
+    """What the heads print: their modules by key, the lines of `forward`, the fields of Output, and their names."""
 
-    made: str
+    made: list[tuple[str, str]]
     lines: list[str]
     fields: list[str]
     names: tuple[str, ...]
@@ -39,10 +39,14 @@ class Network:
         return self.towers[-1]
 
     def head(self) -> Head:
-        (part,) = self.model.heads
-        view = View(self.page, (part.component,), Owner(), part.dims(self.model.stack.dims))
-        view.name = self.page.title(view.macro("title").strip(), "head")
-        return Head(view.construct(), view.lines("apply"), view.lines("outputs"), part.component.outputs)
+        found = Head([], [], [], tuple(self.model.outputs))
+        for part in self.model.heads:
+            view = View(self.page, (part.component,), Owner(), part.dims(self.model.stack.dims))
+            view.name = self.page.title(view.macro("title").strip(), part.key)
+            found.made += [(part.key, made)] if (made := view.construct()) else []
+            found.lines += view.lines("apply", f"self.{part.key}")
+            found.fields += view.lines("outputs")
+        return found
 
     def count(self) -> int:
         """How many learned numbers the model has."""
@@ -51,7 +55,7 @@ class Network:
         return sum(tower.count() for tower in self.towers) + sum(learned(part, self.model.stack.dims) for part in outside)
 
     def text(self, name: str, head: Head, published: str) -> str:
-        made = [("head", head.made)] if head.made else []
+        made = [*head.made]
         if self.model.encoder is not None:
             return self._two(name, head, made, published)
         context = self.tower.context()

@@ -8,6 +8,7 @@ MEMBERS = {
     "class_token": "class_token:ClassToken",
     "distillation_token": "distillation_token:DistillationToken",
     "learned_position": "learned_position:LearnedPosition",
+    "mask_dropout": "mask_dropout:MaskDropout",
     "patches": "patches:Patches",
     "project": "project:Project",
     "registers": "registers:Registers",

@@ -9,15 +9,29 @@ from pydantic import Field
 from specc.ir.node import Component, Dims
 
 
-class Part(Component):
-    """A source (`takes` 0 inputs) or a map (`takes` 1) of the embedding formula. `width` is the width of its result.
+class Embedded(Component):
+    """A source (`takes` 0 inputs) or a map (`takes` 1) of the embedding formula.
 
     of_images: whether it stands only in models that read images (True), only in others (False), or in both (None).
+    whole_rows: whether a token's value depends on all tokens of its row, so that a row cannot be read step by step.
     """
 
     axis: ClassVar[str] = "embed"
     takes: ClassVar[int] = 0
     of_images: ClassVar[bool | None] = None
+    whole_rows: ClassVar[bool] = False
+
+    def tokens(self, dims: Dims) -> int | None:
+        """How many tokens a source makes of an image of the model's own size; None where it belongs to text."""
+        return None
+
+    def flops(self, dims: Dims, context: float) -> int:
+        return 0  # a look-up
+
+
+class Part(Embedded):
+    """One that chooses the `width` of its result."""
+
     width: int = Field(gt=0)
 
     @classmethod
@@ -26,10 +40,3 @@ class Part(Component):
 
     def shrunk(self, plan) -> Self:
         return self.replaced(width=plan.width(self.width))
-
-    def tokens(self, dims: Dims) -> int | None:
-        """How many tokens a source makes of an image of the model's own size; None where it belongs to text."""
-        return None
-
-    def flops(self, dims: Dims, context: float) -> int:
-        return 0  # a look-up

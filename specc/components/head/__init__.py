@@ -12,6 +12,9 @@ MEMBERS = {
     "lm": "lm:LanguageModel",
     "mlm": "mlm:MaskedLanguageModel",
     "image_embedding": "image_embedding:ImageEmbedding",
+    "sentence_order": "sentence_order:SentenceOrder",
     "pooled": "pooled:Pooled",
     "probed": "probed:Probed",
+    "replaced_tokens": "replaced_tokens:ReplacedTokens",
+    "span": "span:Span",
 }

@@ -18,5 +18,6 @@ MEMBERS = {
     "grid_bias": "grid_bias:GridBias",
     "none": "none:NoPosition",
     "relative_bias": "relative_bias:RelativeBias",
+    "stored_rope": "stored_rope:StoredRope",
     "rope": "rope:Rope",
 }

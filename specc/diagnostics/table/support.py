@@ -20,10 +20,10 @@ def codes() -> list[Code]:
         ),
         Code(
             "CAP002",
-            "several heads",
-            "A model with several heads can be written and not yet compiled.",
+            "two heads with one output",
+            "The outputs of a model have one meaning each, so its heads give different ones.",
+            spec(head="[lm(tied: true), classify(3, pool: last)]"),
             spec(head="[lm(tied: true), hidden]"),
-            spec(head="lm(tied: true)"),
         ),
         Code(
             "CAP006",
@@ -34,6 +34,13 @@ def codes() -> list[Code]:
                 attention="mla(heads: 4, q_rank: 8, kv_rank: 8, nope_dim: 4, rope_dim: 4, value_dim: 4, latent_norm: rms(eps: 1e-5))",
             ),
             spec(position="relative_bias(buckets: 8, max_distance: 16, bidirectional: false)"),
+        ),
+        Code(
+            "CAP007",
+            "whole rows where rows are read step by step",
+            "What depends on all tokens of a row stands in a model that reads the whole row at once.",
+            spec(embed="mask_dropout(tokens(), token: 3, share: 0.12)"),
+            spec(embed="mask_dropout(tokens(), token: 3, share: 0.12)", mask="bidirectional"),
         ),
         Code(
             "CHK001",

@@ -65,7 +65,7 @@ def _proofs(options: argparse.Namespace) -> list[Any]:
         if against:
             from specc.tools.verify.by_transformers import ByTransformers
 
-            reference = ByTransformers(weights, model.heads[0].component.outputs, model.stack.causal)
+            reference = ByTransformers(weights, tuple(model.outputs), model.stack.causal)
         proofs.append(verify_checkpoint(model, weights, reference))
     return proofs
 

@@ -68,7 +68,7 @@ def around(old: Model, new: Model) -> Compared:
     if wiring.kind in ("other", "reordered"):
         found.facts.append(_wired("embed", formula(before.embedding.value), formula(after.embedding.value), wiring, "embedding/value"))
     found.names += [("embed", a, b) for a, b in wiring.parts.items() if a != b]
-    renamed = {**wiring.parts, "head": "head", "final_norm": "final_norm"}
+    renamed = {**wiring.parts, **_heads(old, new), "final_norm": "final_norm"}
     _parts(found, _outside(old), _outside(new), renamed)
     shared = before.shared(), after.shared()
     _schemes(found, *shared, {key: key for key in shared[0]})
@@ -137,6 +137,14 @@ def _schemes(
     found.tensors += compare_parts(old, new, {a: b for a, b in keys.items() if a in old and b in new})
 
 
+def _heads(old: Model, new: Model) -> dict[str, str]:
+    """The head of the same kind, or the only one of each side."""
+    if len(old.heads) == len(new.heads) == 1:
+        return {"head": "head"}
+    kinds = {head.component.kind: head.path for head in new.heads}
+    return {head.path: kinds[head.component.kind] for head in old.heads if head.component.kind in kinds}
+
+
 def _untied(found: Compared) -> None:
     """A head that gets a matrix of its own computes what it did while that is a copy of the token table."""
     facts = [f for f in found.facts if f.place == "head"]
@@ -153,9 +161,9 @@ def _untied(found: Compared) -> None:
 
 def _shortened(found: Compared, old: Model, new: Model) -> None:
     """A head that only hands on what the old one handed on as well: its tensors are dropped."""
-    before, after = (model.heads[0].component for model in (old, new))
+    before, after = (tuple(model.outputs) for model in (old, new))
     lost = [t for t in found.tensors if t.part == "head" and t.change == "removed"]
-    if lost and after.outputs == ("last_hidden_state",) and set(after.outputs) <= set(before.outputs):
+    if lost and after == ("last_hidden_state",) and set(after) <= set(before):
         note = "the outputs that are left are the same"
         found.facts = [replace(f, level=Level.CONVERTIBLE, note=note) if f.place == "head" else f for f in found.facts]
         found.tensors = [replace(t, fill="drop") if t in lost else t for t in found.tensors]

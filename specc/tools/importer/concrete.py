@@ -72,7 +72,7 @@ def _layers(tower: Parts, reducer: Reducer) -> tuple[dict, dict, list]:
     labels = [layer.label for layer in standing]
     kinds = list(dict.fromkeys(labels)) if "layers" in body.fields else []
     sections = {kind: _layer(body.layers[kind], reducer, scope, labels.index(kind)) for kind in kinds}
-    if len(kinds) == 1 and not any(layer.shared for layer in standing):  # one kind of layer is the stack's own
+    if len(kinds) == 1 and all(layer.shared is None for layer in standing):  # one kind of layer is the stack's own
         return {str(f.path): f for f in sections[kinds[0]].body}, {}, []
     span = tower.definition.span
     return {}, sections, [_plain("layers", _layout(standing, span), span)] if sections else []

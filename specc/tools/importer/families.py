@@ -20,7 +20,7 @@ MECHANISMS = {
     "recurrent layers": "recurrent_gemma rwkv rwkv6 xlstm",
     "short convolutions": "lfm2 lfm2_moe",
     "gated delta layers": "qwen3_next qwen3_5 qwen3_5_moe kimi_linear",
-    "relative positions inside attention": "xlnet transfo_xl deberta mpnet funnel",
+    "relative positions inside attention": "xlnet transfo_xl deberta funnel",
     "mixture-of-attention heads": "jetmoe",
     "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
     "attention over blocks, in an encoder with a decoder": "longt5 led",

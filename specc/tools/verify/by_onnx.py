@@ -25,7 +25,7 @@ class ByOnnx:
     def __init__(self, model: Model, folder: Path, graph: Path | None = None, layout: Model | None = None) -> None:
         import onnxruntime
 
-        self.outputs = model.heads[0].component.outputs
+        self.outputs = tuple(model.outputs)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         source: Any = graph

@@ -38,7 +38,7 @@ class ByTorch:
     def __init__(self, model: Model, numbers: dict[str, ndarray] | None, folder: Path) -> None:
         import torch
 
-        self.outputs, self.takes = model.heads[0].component.outputs, model.inputs()
+        self.outputs, self.takes = tuple(model.outputs), model.inputs()
         self.padded = model.stack.padded
         made = generated(model).Model
         if numbers is None:

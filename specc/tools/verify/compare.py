@@ -53,15 +53,16 @@ def _rows_apart(torch: Any, padded: Inputs, together: dict[str, ndarray]) -> flo
     for number, real in enumerate(padded.mask.astype(bool)):
         for name, alone in torch.run(padded.row(number)).items():
             got = together[name][number]
-            worst = max(worst, distance(got[real] if got.ndim == 2 else got, alone[0], least=1.0))
+            per_token = got.ndim == 2 or name in padded.scalars
+            worst = max(worst, distance(got[real] if per_token else got, alone[0], least=1.0))
     return worst
 
 
 def _cached(model: Model, padded: Inputs, torch: Any, onnx: Any) -> Iterator[Row]:
     """Tokens in uneven pieces; only where a model keeps something, and gives every token a value of its own."""
-    stack, head = model.stack, model.heads[0].component
+    stack = model.stack
     kept = stack.causal and any(i.component.state(stack.dims) for layer in stack.layers for i in layer.instances)
-    if not kept or padded.length < 2 or any("sequence" not in head.output_shape(name, stack.dims) for name in head.outputs):
+    if not kept or padded.length < 2 or any("sequence" not in shape for shape in model.outputs.values()):
         return
     turns = pieces(padded.length)
     mine, theirs = torch.steps(padded, turns), onnx.steps(padded, turns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from specc.ir.model import Model
@@ -25,6 +25,7 @@ class Inputs:
     given: dict[str, ndarray]
     mask: ndarray  # [B, T], 1 is real
     shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)  # as declared, where it is another than [B, T]
+    scalars: frozenset[str] = frozenset()  # the outputs that are one number for each token
 
     @property
     def length(self) -> int:
@@ -37,7 +38,11 @@ class Inputs:
         real = self.mask[number].astype(bool)
         rows = {name: values[number : number + 1] for name, values in self.given.items()}
         given = {name: values[:, real] if values.ndim > 1 else values for name, values in rows.items()}
-        return Inputs(given, np.ones((1, int(real.sum())), np.int64), self.shapes)
+        return replace(self, given=given, mask=np.ones((1, int(real.sum())), np.int64))
+
+    def real(self, name: str, values: ndarray) -> ndarray:
+        """An output's values at real tokens; all of those that belong to a whole sequence."""
+        return values[self.mask.astype(bool)] if values.ndim == 3 or name in self.scalars else values
 
     def piece(self, start: int, end: int) -> Inputs:
         """What a call takes that brings these columns: of some tensors only them, of others all up to there."""
@@ -46,7 +51,7 @@ class Inputs:
             return values if len(shape) == 1 else values[:, {"T": start, "S": 0}[shape[1]] : end]
 
         given = {name: part(values, self.shapes.get(name, ("B", "T"))) for name, values in self.given.items()}
-        return Inputs(given, self.mask[:, :end], self.shapes)
+        return replace(self, given=given, mask=self.mask[:, :end])
 
 
 def proof_length(model: Model) -> int:
@@ -54,7 +59,8 @@ def proof_length(model: Model) -> int:
     if model.stack.dims.image is not None:
         return model.stack.dims.context or 0
     reach = max((layer.mask.reach or 0 for layer in model.stack.layers), default=0)
-    bounds = [getattr(i.component, "length", None) for i in model.stack.embedding.instances]
+    parts = [i.component for i in model.stack.embedding.instances] + [layer.position for layer in model.stack.layers]
+    bounds = [getattr(part, "length", None) for part in parts]
     return min([max(LENGTH, 2 * min(reach, 256)), *(b for b in (model.stack.dims.context, *bounds) if b)])
 
 
@@ -85,7 +91,8 @@ def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
         mask[-1, -hidden:] = 0
     for name in (name for name in wanted if name not in given):
         given[name] = _beginnings(mask) if wanted[name].values == "beginning" else _runs(draw, mask)
-    return Inputs(given, mask, {name: wanted[name].shape for name in given})
+    scalars = frozenset(name for name, shape in model.outputs.items() if shape == ("batch", "sequence"))
+    return Inputs(given, mask, {name: wanted[name].shape for name in given}, scalars)
 
 
 def probing(model: Model, length: int) -> tuple[Inputs, ...]:

@@ -31,5 +31,5 @@ def beginning(model: Model, count: int) -> Model:
     stack = model.stack
     dims = stack.dims.replaced(depth=count)
     cut = stack.replaced(dims=dims, layers=stack.layers[:count], sets=stack.sets[:count], final_norm=None)
-    head = model.heads[0].replaced(component=load("head", "hidden")(), width=dims.dim)
+    head = model.heads[0].replaced(path="head", component=load("head", "hidden")(), width=dims.dim)
     return model.replaced(stacks=(*model.stacks[:-1], cut), heads=(head,), weights=())

@@ -104,12 +104,7 @@ def apart(got: Numbers, want: Numbers, inputs: Inputs, least: float = 0.0) -> fl
     """How far two results lie apart over the real tokens; infinite where they have not the same parts."""
     if got.keys() != want.keys():
         return float("inf")
-    return max(distance(_real(got[name], inputs), _real(want[name], inputs), least) for name in want)
-
-
-def _real(values: ndarray, inputs: Inputs) -> ndarray:
-    """Values at real tokens; all of those that belong to a whole sequence."""
-    return values[inputs.mask.astype(bool)] if values.ndim == 3 else values
+    return max(distance(inputs.real(name, got[name]), inputs.real(name, want[name]), least) for name in want)
 
 
 def _changes(place: Place, path: tuple[str, ...]) -> Iterator[tuple[str, Callable[[], Model]]]:

@@ -38,7 +38,7 @@ def verify_published(source: Path, model: Model | None = None, seed: int = 0) ->
         small = small_config(config, whole)
         _checkpoint(folder, small, seed)
         found = imported(folder)
-        reference = ByTransformers(folder, found.heads[0].component.outputs, found.stack.causal)
+        reference = ByTransformers(folder, tuple(found.outputs), found.stack.causal)
         depth, width = len(found.stack.layers), found.stack.dims.dim
         subject = f"small and random as {type(reference.network).__name__}, {depth} layers, width {width}"
         return verify_checkpoint(found, folder, reference, subject)

@@ -27,6 +27,8 @@ def problems(model: Model) -> Iterator[str]:
             yield f"`{part.component.kind}` cannot stand in a model that reads {'text' if stack.padded else 'images'}"
     if stack.final_norm is not None:
         yield from _findings(stack.final_norm, stack.dims)
+    if stack.causal and any(getattr(i.component, "whole_rows", False) for i in stack.embedding.instances):
+        yield "a part of the embedding reads whole rows, and a causal stack goes on step by step"
     yield from _formula(stack.embedding.value, model)
     for head in model.heads:
         wanted = getattr(head.component, "width", None) or stack.dims.dim
