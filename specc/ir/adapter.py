@@ -44,6 +44,9 @@ class Adapter(Node):
 
 def sites(method: Method, model: Model) -> list[Site]:
     """Where a method acts in a model."""
+    if method.place != "map":
+        found = _OTHERS[method.place](method, model)
+        return [site for site in found if method.layers is None or layer_of(site.key) in method.layers]
     known = places(model)
     found = [replace(site, on_input=entering) for target, entering in method.aims() for site in matched(target, known)]
     return [site for site in found if method.layers is None or layer_of(site.key) in method.layers]
@@ -109,6 +112,28 @@ def _fits(path: str, place: Place) -> bool:
     stack, _, rest = place.role.partition(".")
     roles += [rest] if stack in ("encoder", "decoder") else []
     return any(role == path or role.startswith(f"{path}.") for role in roles)
+
+
+def _calls(method: Method, model: Model) -> list[Site]:
+    """The results of sublayers, or of layers (`block`)."""
+    found = []
+    for (path,), _ in method.aims():
+        found += [Site(key, width) for key, width, role in called(model) if path in (role, role.rpartition(":")[2])]
+    return found
+
+
+def called(model: Model) -> list[tuple[str, int, str]]:
+    """Every sublayer that a layer's block calls, and the layers themselves: key, width, and role (`decoder:attention`)."""
+    found = []
+    for stack in model.stacks:
+        start, stem = (f"{stack.name}.", f"{stack.name}:") if stack.name else ("", "")
+        for number, layer in enumerate(stack.layers):
+            found += [(f"{start}layers.{number}.{i.key}", stack.dims.dim, stem + i.path) for i in layer.instances]
+            found.append((f"{start}layers.{number}", stack.dims.dim, f"{stem}block"))
+    return found
+
+
+_OTHERS = {"call": _calls}
 
 
 def stays(adapter: Adapter) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from specc.components.adapter.base import Method
 from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
-from specc.ir.adapter import Adapter, matched, places, sites
+from specc.ir.adapter import Adapter, called, matched, places, sites
 from specc.ir.model import Model
 from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate
@@ -83,11 +83,10 @@ def _method(call: tree.Call, model: Model, scope: Scope) -> Method:
     """One call as a component that acts somewhere in the model. Raises SpecError where it does not."""
     name = call.function.id if isinstance(call.function, tree.Name) else ""
     method = build(Constructor(name, call.arguments, scope, call.span), ("adapter",), model.stack.dims, call.span, scope)
-    for field in ("targets", "after"):
-        for argument in call.arguments:
-            if argument.name == field:
-                for target, span in with_spans(argument.value, scope):
-                    _check_target(method, target, span, model)
+    for argument in call.arguments:
+        if argument.name is not None and method.holds_paths(argument.name):
+            for target, span in with_spans(argument.value, scope):
+                _check_target(method, target, span, model)
     if method.layers is not None and (wrong := [n for n in method.layers if not 0 <= n < model.stack.dims.depth]):
         raise fail("ADP004", f"there is no layer {wrong[0]}: the model has {model.stack.dims.depth}", call.span)
     for site in (acting := sites(method, model)):
@@ -100,6 +99,12 @@ def _method(call: tree.Call, model: Model, scope: Scope) -> Method:
 
 def _check_target(method: Method, target: tuple[str, ...], span: Span, model: Model) -> None:
     """A place that the model does not have is an error."""
+    if method.place == "call":
+        known = {role.rpartition(":")[2] for _, _, role in called(model)} | {role for _, _, role in called(model)}
+        if len(target) > 1 or target[0] not in known:
+            names = " and ".join(target)
+            raise fail("ADP004", f"no block of the model `{model.name}` calls `{names}`", span, did_you_mean(target[0], known))
+        return
     known = places(model)
     if any(True for _ in matched(target, known)):
         return

@@ -43,6 +43,16 @@ CASES: dict[str, tuple[Callable, Callable, str]] = {
         lambda: peft.LoraConfig(r=4, lora_alpha=6, use_rslora=True, use_dora=True, target_modules=["q_proj", "k_proj", "up_proj"]),
         "lora(rank: 4, alpha: 6, dora: true, rank_stabilised: true, targets: [attention.q, attention.k, ffn.up])",
     ),
+    "llama ia3": (
+        llama,
+        lambda: peft.IA3Config(target_modules=["k_proj", "v_proj", "down_proj"], feedforward_modules=["down_proj"]),
+        "ia3(after: [attention.k, attention.v], before: [ffn.down])",
+    ),
+    "gpt2 ia3": (
+        gpt2,
+        lambda: peft.IA3Config(target_modules=["c_attn", "mlp.c_proj"], feedforward_modules=["mlp.c_proj"]),
+        f"ia3(after: [{QKV}], before: [ffn.down])",
+    ),
     "gpt2 lora": (
         gpt2,
         lambda: peft.LoraConfig(r=4, lora_alpha=6, target_modules=["c_attn", "c_fc"]),

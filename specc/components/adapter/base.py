@@ -12,6 +12,15 @@ from specc.ir.node import Component, Parameter
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """What peft calls a tensor under its module's name, the axis over which a fused module's rows run, and its extents there."""
+
+    suffix: str
+    axis: int | None = None
+    extents: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A linear map or a table of the model: its place in the state dict, the rows of its weight, whether it has a bias."""
 
@@ -47,9 +56,9 @@ class Site:
         return first, first + self.slots[number].rows
 
 
-def paths() -> Any:
+def paths(default: Any = ...) -> Any:
     """A field that holds places of a model: roles (`attention.q`), patterns ("layers.0.*.q"), or several roles as `fused(...)`."""
-    return Field(min_length=1, json_schema_extra={"paths": True, "structural": True})
+    return Field(default=default, json_schema_extra={"paths": True, "structural": True})
 
 
 Targets = tuple[tuple[str, ...], ...]  # each target one path, or the parts of a fused one
@@ -73,6 +82,10 @@ class Method(Component):
     def held(self, site: Site) -> tuple[Parameter, ...]:
         """What it holds at a site; names are relative to `site.key` and its own kind."""
         raise NotImplementedError
+
+    def published(self, site: Site) -> dict[str, Published]:
+        """How peft stores each of these tensors; empty where it has no such method."""
+        return {}
 
     def refuses(self, site: Site) -> str | None:
         """Why it cannot act at this site, if it cannot."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from specc.components.adapter.base import Method, Site, Targets, paths
+from specc.components.adapter.base import Method, Published, Site, Targets, paths
 from specc.ir.node import Dims, Parameter, structural, training
 
 
@@ -48,12 +48,11 @@ class LoRA(Method):
         b = Parameter("b", (site.width if site.table else site.rows, self.rank), "zeros")
         return (a, b, Parameter("magnitude", (site.rows,))) if self.dora else (a, b)
 
-    def published(self, site: Site) -> dict[str, tuple[str, int | None]]:
-        """What peft calls each tensor under the name of the module, and the axis over which a fused module's rows run."""
+    def published(self, site: Site) -> dict[str, Published]:
         if site.table:
-            return {"a": ("lora_embedding_A", None), "b": ("lora_embedding_B", None)}
-        names = {"a": ("lora_A.weight", None), "b": ("lora_B.weight", 0)}
-        return names | ({"magnitude": ("lora_magnitude_vector", 0)} if self.dora else {})
+            return {"a": Published("lora_embedding_A"), "b": Published("lora_embedding_B")}
+        names = {"a": Published("lora_A.weight"), "b": Published("lora_B.weight", 0)}
+        return names | ({"magnitude": Published("lora_magnitude_vector", 0)} if self.dora else {})
 
     def merged(self, site: Site, number: int, weight, bias, own: dict[str, Any]):
         """The weight [out, in] and the bias of a slot with the update in them; `own` as `held` names it. Arrays of numpy."""

@@ -27,9 +27,11 @@ def to_own(adapter: Adapter, tensors: Mapping[str, ndarray]) -> dict[str, ndarra
     for method, site in adapter.sites():
         reader = method.published(site)
         module = _module_of(adapter, site, left, reader)
-        for own, (suffix, axis) in reader.items():
-            array = left.pop(f"{PREFIX}{module.name}.{suffix}")
-            found[f"{site.key}.{method.kind}.{own}"] = array if axis is None else _rows(array, module, site, axis)
+        for own, how in reader.items():
+            array = left.pop(f"{PREFIX}{module.name}.{how.suffix}")
+            if how.extents is not None and array.ndim == len(how.extents) and all(e in (-1, n) for e, n in zip(how.extents, array.shape, strict=True)):
+                array = array.reshape(-1)
+            found[f"{site.key}.{method.kind}.{own}"] = array if how.axis is None else _rows(array, module, site)
     left = {name: t for name, t in left.items() if not name.endswith(".base_layer.weight")}
     if left:
         raise fail("ADP008", f"the adapter `{adapter.name}` has no place for {', '.join(sorted(left)[:5])} of {FILE}")
@@ -41,13 +43,13 @@ def _module_of(adapter: Adapter, site: Site, tensors: Mapping[str, ndarray], rea
     slots = {slot.key for slot in site.slots}
     known = [m for w in adapter.base.weights for m in modules(adapter.base, w).values() if set(m.slots) == slots]
     for module in known:
-        if all(f"{PREFIX}{module.name}.{suffix}" in tensors for suffix, _ in reader.values()):
+        if all(f"{PREFIX}{module.name}.{how.suffix}" in tensors for how in reader.values()):
             return module
     looked = f"looked for {PREFIX}{known[0].name}.*" if known else "no `weights` section of the model names it as one module"
     raise fail("ADP008", f"{FILE} has no tensors for `{site.key}`: {looked}")
 
 
-def _rows(array: ndarray, module: Module, site: Site, axis: int) -> ndarray:
+def _rows(array: ndarray, module: Module, site: Site) -> ndarray:
     """Rows of a fused module in the order of the site's slots."""
     import numpy as np
 

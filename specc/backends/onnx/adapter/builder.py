@@ -35,7 +35,7 @@ class AdaptedBuilder(Builder):
         if whole not in self.inputs:
             import numpy as np
 
-            extents, neutral = method.taken(site)[name]
+            extents, neutral = method.taken(site)[name]  # extents that are words are open
             self.inputs[whole] = (self.compute, tuple(f"{site.key}.{e}" if isinstance(e, str) else e for e in extents))
             shape = [0 if isinstance(e, str) else e for e in extents]
             self.weights.default(whole, np.full(shape, neutral, "float32"), self.compute)

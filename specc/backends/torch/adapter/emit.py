@@ -8,10 +8,11 @@ import textwrap
 from specc.backends.torch.adapter.loops import loops
 from specc.backends.torch.environment import component, environment, render
 from specc.backends.torch.layout import fit
-from specc.backends.torch.numbers import literal
-from specc.backends.torch.view import camel
+from specc.backends.torch.numbers import Constants, Owner, literal
+from specc.backends.torch.view import Page, View, camel
 from specc.components.adapter.base import Method, Site
 from specc.ir.adapter import Adapter, sites, stays
+from specc.ir.node import Dims
 
 environment().filters["number"] = literal
 
@@ -21,17 +22,18 @@ def emit_adapter(adapter: Adapter) -> str:
     reason = stays(adapter)
     acting = [(method, sites(method, adapter.base)) for method in adapter.methods]
     everywhere = [site for _, found in acting for site in found]
-    attaching, parts = [], {}
+    attaching, parts, page = [], {}, _page(adapter)
     for method, found in acting:
         for title, alike in _by_title(method, found).items():
-            macros = component("adapter", method.kind)
-            parts[title] = macros.definition(method, alike[0], reason is None).strip()
-            settings = macros.settings(method, alike[0])
+            macros = _macros(method, page)
+            called = page.title(title, macros.definition(method, alike[0], reason is None, "_"))
+            parts[called] = macros.definition(method, alike[0], reason is None, called).strip()
+            settings = [f"width={alike[0].width}"] * (method.place == "call") + [macros.settings(method, alike[0])]
             verb = {"map": "over", "call": "after"}[method.place]
-            statement = f"self.{verb}(model, {{}}, {title}, {settings})"
+            statement = f"self.{verb}({', '.join(['model', '{}', called, *filter(None, settings)])})"
             attaching += loops([site.key for site in alike], statement, adapter.base.stack.dims.depth)
     places = {method.place for method in adapter.methods}
-    definitions = [*parts.values(), render("over_parts", weights="own(" in "".join(parts.values()) or reason is None).strip()]
+    definitions = [*page.definitions["activation"], *parts.values(), render("over_parts", weights=reason is None or re.search(r"\bown\(", "".join(parts.values())) is not None).strip()]
     text = render(
         "over",
         doc=_doc(adapter.doc or f"{adapter.name}, an adapter over {adapter.base.name}"),
@@ -39,7 +41,7 @@ def emit_adapter(adapter: Adapter) -> str:
         base=adapter.base.name,
         name=camel(adapter.name),
         summary=_summary(adapter),
-        constants=[f"LAYERS = {adapter.base.stack.dims.depth}"] if "LAYERS" in " ".join(attaching) else [],
+        constants=[*page.constants.text(), *[f"LAYERS = {adapter.base.stack.dims.depth}"] * ("LAYERS" in " ".join(attaching))],
         definitions=definitions,
         attaching=attaching,
         merges=reason is None,
@@ -48,10 +50,26 @@ def emit_adapter(adapter: Adapter) -> str:
         calls="call" in places,
         entering=any(site.on_input for site in everywhere),
         experts=any(".experts." in site.key for site in everywhere),
-        functional=re.search(r"\bF\.", "".join(parts.values())) is not None,
+        functional=re.search(r"\bF\.", "".join(definitions)) is not None,
         modules=["math"] if "math." in "".join(parts.values()) else [],
     )
     return fit(text)
+
+
+def _page(adapter: Adapter) -> Page:
+    """What the file defines for the activations of its methods."""
+    page = Page(Constants())
+    for method in adapter.methods:
+        if (held := getattr(method, "activation", None)) is not None:
+            page.declare(held)
+    return page
+
+
+def _macros(method: Method, page: Page):
+    """The macros of a method's template; `activation` prints the one that it holds around a text."""
+    held = getattr(method, "activation", None)
+    given = {} if held is None else {"activation": View(page, (held,), Owner(), Dims(dim=0)).apply}
+    return environment().get_template(f"adapter/{method.kind}.py.jinja").make_module(given)
 
 
 def _by_title(method: Method, found: list[Site]) -> dict[str, list[Site]]:
