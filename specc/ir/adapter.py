@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Any, Literal
 
 from specc.components.adapter.base import Method, Site, Slot
+from specc.components.mask.base import Mask
+from specc.components.position.base import Position as Scheme
 from specc.components.registry import slot
-from specc.ir.model import SCHEMA_VERSION, Model
-from specc.ir.node import Node, Parameter
+from specc.ir.model import SCHEMA_VERSION, Layer, Model, Stack
+from specc.ir.node import Component, Node, Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,29 @@ class Adapter(Node):
 
     def parameters(self) -> dict[str, Parameter]:
         """Every tensor that the adapter holds, by its name: the place, the kind of method, its own name."""
-        return {f"{site.key}.{method.kind}.{p.name}": p for method, site in self.sites() for p in method.held(site)}
+        found = {f"{site.key}.{method.kind}.{p.name}": p for method, site in self.sites() for p in method.held(site)}
+        for method in self.methods:
+            found |= {f"{method.kind}.{p.name}": p for p in method.shared(sites(method, self.base))}
+        return found
+
+    def settled(self, tensors: dict[str, Any]) -> dict[str, Any]:
+        """Its tensors without what only training needs."""
+        for method in self.methods:
+            tensors = method.settled(sites(method, self.base), tensors)
+        return tensors
+
+    @property
+    def ahead(self) -> tuple[Method, ...]:
+        """The methods that put something in front of the tokens."""
+        return tuple(method for method in self.methods if method.place in ("keys", "tokens"))
 
 
 def sites(method: Method, model: Model) -> list[Site]:
     """Where a method acts in a model."""
     if method.place != "map":
         found = _OTHERS[method.place](method, model)
+        if method.place != "call" and method.layers is not None:
+            return [replace(site, obstacle="what stands ahead is the same in all layers: leave `layers` out") for site in found]
         return [site for site in found if method.layers is None or layer_of(site.key) in method.layers]
     known = places(model)
     found = [replace(site, on_input=entering) for target, entering in method.aims() for site in matched(target, known)]
@@ -128,12 +146,55 @@ def called(model: Model) -> list[tuple[str, int, str]]:
     for stack in model.stacks:
         start, stem = (f"{stack.name}.", f"{stack.name}:") if stack.name else ("", "")
         for number, layer in enumerate(stack.layers):
+            number = stack.set_of(number)
             found += [(f"{start}layers.{number}.{i.key}", stack.dims.dim, stem + i.path) for i in layer.instances]
             found.append((f"{start}layers.{number}", stack.dims.dim, f"{stem}block"))
+    return list(dict.fromkeys(found))
+
+
+def _keys(method: Method, model: Model) -> list[Site]:
+    """Every attention that has keys and values of its own."""
+    found, only = [], _alone(model)
+    for stack in model.stacks:
+        for number, layer in enumerate(stack.layers):
+            keeping = [part for part in layer.instances if part.component.state(part.dims(stack.dims))]
+            for part in keeping:
+                states = {state.name: state.shape for state in part.component.state(part.dims(stack.dims))}
+                key, width = f"{stack.prefix}layers.{number}.{part.key}", stack.dims.dim
+                if set(states) != {"key", "value"} or states["key"] != states["value"] or len(keeping) > 1 or stack.sets:
+                    found.append(Site(key, width, obstacle="a layer must have one attention of its own, with keys and values of one shape"))
+                    continue
+                _, heads, _, head_dim = states["key"]
+                found.append(Site(key, width, heads=heads, head_dim=head_dim, obstacle=only or _before(stack, layer, part.component)))
     return found
 
 
-_OTHERS = {"call": _calls}
+def _tokens(method: Method, model: Model) -> list[Site]:
+    """The embedded tokens."""
+    inputs = sorted({i.name for layer in model.stack.layers for i in layer.mask.inputs()})
+    obstacle = f"its mask takes {inputs[0]}, which knows nothing of tokens ahead" if inputs else None
+    return [replace(Site(p.slot.key, p.width), obstacle=_alone(model) or obstacle) for p in places(model) if p.table and p.role.endswith("embed.tokens")]
+
+
+def _alone(model: Model) -> str | None:
+    return "tokens ahead are for models of one stack" if len(model.stacks) > 1 else None
+
+
+def _before(stack: Stack, layer: Layer, attention: Component) -> str | None:
+    """Why keys and values cannot stand in front of an attention's own."""
+    if layer.mask.inputs():
+        return f"its mask takes {layer.mask.inputs()[0].name}, which knows nothing of keys ahead"
+    if stack.causal:
+        return None
+    if type(layer.mask).visible is not Mask.visible:
+        return "in a bidirectional stack all keys must be visible"
+    if type(layer.position).bias is not Scheme.bias or layer.position.scores:
+        return "its position scheme adds to the scores, and keys ahead have no place"
+    held = [name for name in ("qk_norm", "clip") if getattr(attention, name, None) is not None]
+    return f"`{held[0]}` would change the keys ahead too" if held else None
+
+
+_OTHERS = {"call": _calls, "keys": _keys, "tokens": _tokens}
 
 
 def stays(adapter: Adapter) -> str | None:

@@ -96,6 +96,8 @@ class Published:
         for wanted in session.get_inputs():
             if wanted.name in given:
                 found[wanted.name] = given[wanted.name].numpy()
+            elif wanted.name == "token_type_ids":
+                found[wanted.name] = np.zeros_like(self.ids.numpy())
             elif wanted.name.startswith("past_key_values."):
                 found[wanted.name] = np.zeros([e if isinstance(e, int) else len(self.ids) if e == "batch" else 0 for e in wanted.shape], np.float32)
         return found
@@ -115,7 +117,7 @@ def opened(folder: Path) -> Any:
     return onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
 
 
-def publish(folder: Path, make: Callable[[], Any], config: Any, body: str, causal: bool = True) -> Published:
+def publish(folder: Path, make: Callable[[], Any], config: Any, body: str, causal: bool = True, padded: bool = True) -> Published:
     """Writes one case and computes what is wanted of it, in the published libraries alone."""
     import peft
 
@@ -130,9 +132,10 @@ def publish(folder: Path, make: Callable[[], Any], config: Any, body: str, causa
         perturb(p for p in adapted.parameters() if p.requires_grad)
         adapted.eval().save_pretrained(folder / "adapter")
     ids = IDS if causal else IDS.flip(1)
-    mask = (ids != 0).long()
-    places = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0)} if causal else {}
-    with torch.no_grad():
+    mask = (ids != 0).long() if padded else torch.ones_like(ids)
+    places = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0)} if causal and padded else {}
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # peft calls an argument by its old name
         want = adapted(input_ids=ids, attention_mask=mask, **places).logits.numpy()
     (folder / "bot.specc").write_text(f'adapter bot for "base.specc" {{\n  {body}\n}}\n', "utf-8")
     made = Published(folder, causal, ids, mask, want[:, -ids.shape[1] :])

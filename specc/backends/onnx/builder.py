@@ -184,12 +184,18 @@ class Builder:
                 self._casts[value] = self.op("Cast", value, to=self.compute)
         return self._casts[value]
 
+    ahead = False  # whether something stands in front of the caller's tokens
+
+    def kept(self, key: str, past: dict[str, Value] | None, frame: Any) -> dict[str, Value] | None:
+        """The cache that an attention's call reads; a builder may put something in front of it."""
+        return past
+
     def after(self, key: str, x: Value, y: Value) -> Value:
         """The result y of a sublayer or a layer whose input is x; a builder may lay something over it."""
         return y
 
-    def rows(self, name: str, ids: Value) -> Value:
-        """ids [N] -> [N, width]: rows of a table of the component."""
+    def rows(self, name: str, ids: Value, frame: Any) -> Value:
+        """ids [N], the tokens of a frame -> [N, width]: rows of a table of the component."""
         return self.op("Gather", self.parameter(name), ids)
 
     def linear(self, x: Value, name: str) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 
 from specc.backends.onnx import proto
 from specc.backends.onnx.adapter.builder import AdaptedBuilder
+from specc.backends.onnx.adapter.frame import FrameAhead
 from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.decoder import DecoderFrame, Memory
 from specc.backends.onnx.frame import Call, Frame
@@ -45,7 +46,8 @@ class _Emitter:
         self.beside = model.encoder if stack is not model.encoder else None  # the stack whose output this one reads
         self.memory = None
         if self.beside is None:
-            self.frame = Frame(g, stack.causal, self._schemes(), stack.dims)
+            given = g, stack.causal, self._schemes(), stack.dims
+            self.frame = FrameAhead(*given, past=self._first_cache()) if g.ahead else Frame(*given)
         else:
             self.frame = DecoderFrame(g, f"past_key_values.{self._first_slot()}.decoder.key", self._schemes(), stack.dims)
             self.memory = Memory(g, self.frame, self.beside.dims.dim)
@@ -75,7 +77,8 @@ class _Emitter:
         for head in self.model.heads:
             with self.g.scope(head.key):
                 for name, value in head.component.lower(self.g, x, Call(self.frame)).items():
-                    outputs.append(self._output(name, value, head.component.output_shape(name, self.stack.dims)))
+                    shape = head.component.output_shape(name, self.stack.dims)
+                    outputs.append(self._output(name, self.frame.outward(value, shape), shape))
         return outputs
 
     def _schemes(self) -> dict[tuple[Component, int], str]:
@@ -129,22 +132,23 @@ class _Emitter:
         slots = self._slots(number, layer)
 
         place = "layers", str(self.stack.set_of(number))
+        whole = self.stack.prefix + ".".join(place)
 
         def apply(part: Instance, inputs: list[Value]) -> Value:
-            state = part.component.state(part.dims(self.stack.dims))
+            state, key = part.component.state(part.dims(self.stack.dims)), f"{whole}.{part.key}"
             slot = next(slots) if state else ""
-            call = self._call(slot, layer, part)
+            call = self._call(slot, layer, part, key)
             with self._scope(*place, part.key):
                 made = part.component.lower(self.g, inputs[0], call)
-            for name, value in call.present.items():
+            for name, value in call.present.items() if self.stack.causal else ():
                 shape = next(s.shape for s in state if s.name == name)
                 self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence", "encoder_sequence"))
-            return self.g.after(".".join([*place, part.key]), inputs[0], made)
+            return self.g.after(key, inputs[0], made)
 
         bound = dict.fromkeys(layer.block.inputs, self.memory and self.memory.hidden) | {layer.block.inputs[0]: x}
         for assign in layer.block.body:
             bound[assign.name] = self._wire(assign.value, bound, instances, apply, place)
-        return self.g.after(f"layers.{number}", x, bound[layer.block.inputs[0]])
+        return self.g.after(whole, x, bound[layer.block.inputs[0]])
 
     def _slots(self, number: int, layer: Layer) -> Iterator[str]:
         """The names of the caches of a layer's calls, in their order: each call has one of its own. With an encoder, those say whose keys they hold."""
@@ -158,12 +162,20 @@ class _Emitter:
         counts = {name: count() for name in whose}
         yield from (f"{number}.{name}" if whose.count(name) == 1 else f"{number}.{next(counts[name])}.{name}" for name in whose)
 
+    def _first_cache(self) -> tuple[str, tuple[int | str, ...]] | None:
+        """The name and the extents of the first cache, in a stack that keeps one."""
+        for number, layer in enumerate(self.stack.layers if self.stack.causal else ()):
+            for slot in self._slots(number, layer):
+                state = next(s for i in layer.instances for s in i.component.state(i.dims(self.stack.dims)))
+                return f"past_key_values.{slot}.{state.name}", _axes(state.shape, "past_sequence", "past_encoder_sequence")
+        return None
+
     def _first_slot(self) -> str:
         """The first cache that holds a decoder's own keys, without its last word."""
         slots = (slot for number, layer in enumerate(self.stack.layers) for slot in self._slots(number, layer))
         return next(slot for slot in slots if slot.endswith(".decoder")).removesuffix(".decoder")
 
-    def _call(self, slot: str, layer: Layer, part: Instance) -> Call:
+    def _call(self, slot: str, layer: Layer, part: Instance, key: str) -> Call:
         state = part.component.state(part.dims(self.stack.dims))
         if not state:
             return Call(self.frame)
@@ -177,6 +189,7 @@ class _Emitter:
             names = {s.name: f"past_key_values.{slot}.{s.name}" for s in state}
             axes = {s.name: _axes(s.shape, "past_sequence", "past_encoder_sequence") for s in state}
             call.past = {s.name: self.frame.given(names[s.name], axes[s.name], self.g.compute) for s in state}
+        call.past = self.g.kept(key, call.past, self.frame)
         return call
 
     def _wire(self, wire: Wire, bound: dict[str, Value], instances: dict[str, Instance], apply, place: tuple[str, ...]) -> Value:

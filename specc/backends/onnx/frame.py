@@ -301,6 +301,10 @@ class Frame:
         self._biased_masks.add(made)
         return made
 
+    def outward(self, x: Value, shape: tuple[int | str, ...]) -> Value:
+        """An output as it leaves the graph; a frame that knows more than the caller's tokens leaves the rest out."""
+        return x
+
     # ---- one vector per sequence
 
     def first(self, x: Value) -> Value:

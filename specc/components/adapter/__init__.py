@@ -4,4 +4,6 @@ MEMBERS = {
     "bottleneck": "bottleneck:Bottleneck",
     "ia3": "ia3:IA3",
     "lora": "lora:LoRA",
+    "prefix": "prefix:Prefix",
+    "prompt": "prompt:Prompt",
 }

@@ -44,6 +44,7 @@ class Site:
     on_input: bool = False
     heads: int = 0
     head_dim: int = 0
+    obstacle: str | None = None  # why nothing can stand in front of the tokens here
 
     @property
     def rows(self) -> int:
@@ -83,9 +84,25 @@ class Method(Component):
         """What it holds at a site; names are relative to `site.key` and its own kind."""
         raise NotImplementedError
 
+    def shared(self, found: list[Site]) -> tuple[Parameter, ...]:
+        """What it holds once for all its sites; names are relative to its kind."""
+        return ()
+
+    def settled(self, found: list[Site], tensors: dict[str, Any]) -> dict[str, Any]:
+        """The adapter's tensors without what only training needs."""
+        return tensors
+
     def published(self, site: Site) -> dict[str, Published]:
         """How peft stores each of these tensors; empty where it has no such method."""
         return {}
+
+    def unpacked(self, found: list[Site], tensors: dict[str, Any]) -> dict[str, Any] | None:
+        """The adapter's tensors for all sites at once, out of peft's; None where each site has tensors of its own there."""
+        return None
+
+    def packed(self, found: list[Site], tensors: dict[str, Any]) -> dict[str, Any] | None:
+        """The way back."""
+        return None
 
     def refuses(self, site: Site) -> str | None:
         """Why it cannot act at this site, if it cannot."""

@@ -52,7 +52,7 @@ class Tokens(Part):
 
     def lower(self, g, call, x=None):
         """-> [N, width]"""
-        rows = g.rows("weight", call.frame.token_ids())
+        rows = g.rows("weight", call.frame.token_ids(), call.frame)
         if self.scale == 1:
             return rows
         if self.round_scale or g.compute == "float32":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from specc.components.adapter.base import Site
 from specc.diagnostics.finding import fail
-from specc.ir.adapter import Adapter
+from specc.ir.adapter import Adapter, sites
 from specc.weights.adapter.modules import Module, modules
 from specc.weights.arrays import cut
 from specc.weights.stored import Part
@@ -18,13 +18,22 @@ from specc.weights.stored import Part
 if TYPE_CHECKING:
     from numpy import ndarray
 
-FILE, PREFIX = "adapter_model.safetensors", "base_model.model."
+FILE, PREFIX, PROMPT = "adapter_model.safetensors", "base_model.model.", "prompt_embeddings"
 
 
 def to_own(adapter: Adapter, tensors: Mapping[str, ndarray]) -> dict[str, ndarray]:
     """Every tensor of the adapter. Raises SpecError where one is missing, or left over."""
     left, found = dict(tensors), {}
+    for method in adapter.methods:
+        if method.place in ("keys", "tokens"):
+            if method.shared(sites(method, adapter.base)):
+                raise fail("ADP008", f"{FILE} holds keys and values, and not what they came out of", help="leave `reparameterised` out of the spec")
+            if PROMPT not in left:
+                raise fail("ADP008", f"{FILE} holds no {PROMPT}")
+            found |= method.unpacked(sites(method, adapter.base), left)
     for method, site in adapter.sites():
+        if method.place in ("keys", "tokens"):
+            continue
         reader = method.published(site)
         module = _module_of(adapter, site, left, reader)
         for own, how in reader.items():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def given(adapter: Adapter, tensors: Mapping[str, ndarray], stored: Mapping[str, Stored]) -> dict[str, ndarray]:
     """The value of every input that a graph has for this adapter, in float32."""
     found: dict[str, ndarray] = {}
+    tensors = adapter.settled(dict(tensors))
     for method, site in adapter.sites():
 
         def weight(number: int, site=site) -> ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from specc.backends.torch.adapter.ahead import Ahead, prefix_lines
 from specc.backends.torch.adapter.loops import loops
 from specc.backends.torch.environment import component, environment, render
 from specc.backends.torch.layout import fit
@@ -15,12 +16,13 @@ from specc.ir.adapter import Adapter, sites, stays
 from specc.ir.node import Dims
 
 environment().filters["number"] = literal
+ORDER = ("map", "call", "keys", "tokens")  # what changes a row comes before what is put in front of all
 
 
 def emit_adapter(adapter: Adapter) -> str:
     """The text of the file, formatted. The same adapter gives the same bytes."""
     reason = stays(adapter)
-    acting = [(method, sites(method, adapter.base)) for method in adapter.methods]
+    acting = [(method, sites(method, adapter.base)) for method in sorted(adapter.methods, key=lambda m: ORDER.index(m.place))]
     everywhere = [site for _, found in acting for site in found]
     attaching, parts, page = [], {}, _page(adapter)
     for method, found in acting:
@@ -28,12 +30,14 @@ def emit_adapter(adapter: Adapter) -> str:
             macros = _macros(method, page)
             called = page.title(title, macros.definition(method, alike[0], reason is None, "_"))
             parts[called] = macros.definition(method, alike[0], reason is None, called).strip()
-            settings = [f"width={alike[0].width}"] * (method.place == "call") + [macros.settings(method, alike[0])]
-            verb = {"map": "over", "call": "after"}[method.place]
-            statement = f"self.{verb}({', '.join(['model', '{}', called, *filter(None, settings)])})"
-            attaching += loops([site.key for site in alike], statement, adapter.base.stack.dims.depth)
+            attaching += _attached(adapter, method, alike, called, macros.settings(method, alike[0]))
+    front = Ahead.of(adapter)
+    ahead_text = render("over_ahead", **front.context()).strip("\n") if front else ""
+    code = "\n".join([*page.definitions["activation"], *parts.values(), ahead_text])
     places = {method.place for method in adapter.methods}
-    definitions = [*page.definitions["activation"], *parts.values(), render("over_parts", weights=reason is None or re.search(r"\bown\(", "".join(parts.values())) is not None).strip()]
+    weights = reason is None or re.search(r"\bown\(", code) is not None
+    used = re.findall(r"\bPREFIX\b|\bPROMPT\b|\bLAYERS\b", "\n".join([code, *attaching]))
+    numbers = {"LAYERS": adapter.base.stack.dims.depth} | {method.kind.upper(): method.length for method in adapter.ahead}
     text = render(
         "over",
         doc=_doc(adapter.doc or f"{adapter.name}, an adapter over {adapter.base.name}"),
@@ -41,19 +45,34 @@ def emit_adapter(adapter: Adapter) -> str:
         base=adapter.base.name,
         name=camel(adapter.name),
         summary=_summary(adapter),
-        constants=[*page.constants.text(), *[f"LAYERS = {adapter.base.stack.dims.depth}"] * ("LAYERS" in " ".join(attaching))],
-        definitions=definitions,
+        constants=[*page.constants.text(), *(f"{name} = {value}" for name, value in numbers.items() if name in used), *(front.constants() if front else [])],
+        definitions=[*page.definitions["activation"], *parts.values(), render("over_parts", weights=weights).strip()],
         attaching=attaching,
         merges=reason is None,
         unmergeable=reason,
         maps="map" in places,
         calls="call" in places,
+        ahead=front,
+        ahead_text=ahead_text,
         entering=any(site.on_input for site in everywhere),
         experts=any(".experts." in site.key for site in everywhere),
-        functional=re.search(r"\bF\.", "".join(definitions)) is not None,
-        modules=["math"] if "math." in "".join(parts.values()) else [],
+        functional=re.search(r"\bF\.", code) is not None,
+        modules=[module for module in ("inspect", "math") if f"{module}." in code],
     )
     return fit(text)
+
+
+def _attached(adapter: Adapter, method: Method, alike: list[Site], called: str, settings: str) -> list[str]:
+    """The lines that lay a method's parts over its sites."""
+    keys, depth = [site.key for site in alike], adapter.base.stack.dims.depth
+    if method.place == "tokens":
+        made = [f'table = model.get_submodule("{keys[0]}")', f"prompt = {called}(table, {settings})", f'put(self, "{keys[0]}.prompt", prompt)']
+        return [*made, "table.register_forward_hook(lambda table, args, y: prompt(y) if self._added else None)"]
+    if method.place == "keys":
+        return prefix_lines(adapter, method, alike, called)
+    verb = {"map": "over", "call": "after"}[method.place]
+    given = [f"width={alike[0].width}"] * (method.place == "call") + [settings]
+    return loops(keys, f"self.{verb}({', '.join(['model', '{}', called, *filter(None, given)])})", depth)
 
 
 def _page(adapter: Adapter) -> Page:
