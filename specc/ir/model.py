@@ -169,7 +169,7 @@ class Training(Node):
 
     dropout: float = Field(default=0.0, ge=0, lt=1)
     attention_dropout: float = Field(default=0.0, ge=0, lt=1)
-    objective: slot("objective", optional=True) = None
+    objective: tuple[slot("objective"), ...] = ()
     init: slot("init", optional=True) = None
 
 

@@ -14,7 +14,7 @@ from specc.resolve.program import Program
 from specc.resolve.scope import Scope
 from specc.resolve.sizes import check_requires
 from specc.resolve.stacks import check_sections, check_two, read_stack, stacks_of
-from specc.resolve.training import check_objective, read_training
+from specc.resolve.training import check_objectives, read_training
 from specc.resolve.unused import check_unused
 from specc.resolve.values import Record
 from specc.resolve.weights import weight_maps
@@ -84,6 +84,6 @@ def _read(parts: Parts) -> tuple[Model, dict[str, Parts]]:
         check_two(parts, model)
     parts.dims = dims
     check_tied(parts, model)
-    check_objective(parts, model)
+    check_objectives(parts, model)
     maps = weight_maps(model, parts.body.weights, parts.scope, parts.report, family=bool(definition.parameters))
     return model.model_copy(update={"weights": maps}), towers

@@ -1,13 +1,14 @@
-"""What only training uses: rates, the objective, and what new weights are drawn from."""
+"""What only training uses: rates, objectives, and what new weights are drawn from."""
 
 from __future__ import annotations
 
-from specc.components.registry import OF_TRAINING
 from specc.diagnostics.finding import fail
 from specc.ir.model import Model, Training
-from specc.ir.node import Dims
+from specc.ir.node import Component, Dims
+from specc.resolve.components import build
 from specc.resolve.parts import RATES, Parts
 from specc.resolve.values import describe
+from specc.source import Span
 
 
 def read_training(parts: Parts, dims: Dims) -> Training:
@@ -20,21 +21,35 @@ def read_training(parts: Parts, dims: Dims) -> Training:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
             raise fail("VAL001", f"`{name}` must be at least 0 and less than 1, and it is {describe(value)}", parts.body.fields[name].value.span)
         found[name] = float(value)
-    return Training(**found, **{name: parts.component(name, (name,), parts.scope, dims) for name in OF_TRAINING})
+    return Training(**found, objective=_objectives(parts, dims), init=parts.component("init", ("init",), parts.scope, dims))
 
 
-def check_objective(parts: Parts, model: Model) -> None:
-    """An objective reads the head's logits, so they must be what it is about."""
-    objective = model.training.objective
-    if objective is None:
-        return
-    (head,) = model.heads
-    dims = head.dims(model.stack.dims)
-    logits = head.component.output_shape("logits", dims) if "logits" in head.component.outputs else None
+def _objectives(parts: Parts, dims: Dims) -> tuple[Component, ...]:
+    value = parts.value("objective")
+    if value is None:
+        return ()
     span = parts.body.fields["objective"].value.span
+    found = tuple(build(one, ("objective",), dims, span, parts.scope) for one in (value if isinstance(value, list) else [value]))
+    kinds = [objective.kind for objective in found]
+    if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
+        raise fail("TRN001", f"`{twice[0]}` is among the objectives twice", span)
+    return found
+
+
+def check_objectives(parts: Parts, model: Model) -> None:
+    """An objective reads logits of a head, so there must be some that it can be about."""
+    for objective in model.training.objective:
+        _check(objective, model, parts.body.fields["objective"].value.span)
+
+
+def _check(objective: Component, model: Model, span: Span) -> None:
     if objective.of_two != (model.encoder is not None):
         wanted, found = ("an encoder and a decoder", "one stack") if objective.of_two else ("one stack", "an encoder and a decoder")
-        help = "`seq2seq_lm`, `span_corruption` and `denoising` are about two" if not objective.of_two else "`causal_lm` and `masked_lm` are about one"
+        help = "`causal_lm` and `masked_lm` are about one" if objective.of_two else "`seq2seq_lm`, `span_corruption` and `denoising` are about two"
         raise fail("TRN001", f"`{objective.kind}` trains {wanted}, and this model is {found}", span, help)
-    for finding in objective.fits(logits, model.stack.causal, model.stack.dims):
-        raise fail(finding.code, finding.message, span, finding.help)
+    if objective.reads(model.outputs, model.stack.causal, model.stack.dims) is None:
+        first = next((extents for name, extents in model.outputs.items() if name.endswith("logits")), None)
+        if first is None:
+            raise fail("TRN001", f"`{objective.kind}` is a loss of logits, and the head gives none", span)
+        for finding in objective.fits(first, model.stack.causal, model.stack.dims):
+            raise fail(finding.code, finding.message, span, finding.help)

@@ -58,3 +58,8 @@ TEXTS |= {"masked_only": spec(**OBJECTIVES["masked_lm"] | {"objective": "masked_
 TEXTS |= {f"router_{name}": routed(name) for name in ROUTERS} | {"router_layer": routed("softmax", at="layer")}
 TEXTS |= {name: two(objective) for name, objective in OF_TWO.items()}
 TEXTS |= {"spans_without_end": two("span_corruption(start: 0, pad: 0, sentinel: 39)"), "infilling": two("denoising(start: 2, pad: 1, mask_token: 3)")}
+TEXTS["bert_pretraining"] = spec(
+    mask="bidirectional",
+    head=f"[{MLM}, sentence_order]",
+    objective="[masked_lm(mask_token: 23), next_sentence(first_token: 1, separator: 2)]",
+)

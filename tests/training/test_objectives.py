@@ -113,6 +113,22 @@ def test_the_routers_losses_are_part_of_it() -> None:
     assert out.loss.item() == pytest.approx(by_hand("causal_lm", out.logits.detach().numpy(), ids.numpy()) + out.aux_loss.item(), rel=1e-5)
 
 
+def test_two_objectives_of_two_heads() -> None:
+    """BERT's pre-training: the sum of both losses, or the one whose labels are given."""
+    fields = {"head": f"[{MLM}, sentence_order]", "objective": "[masked_lm(mask_token: 23), next_sentence(first_token: 1, separator: 2)]"}
+    module, network = made("masked_lm", **fields)
+    rng = np.random.default_rng(4)
+    ids, labels, order = torch.tensor(rng.integers(0, VOCAB, (2, 12))), labels_for("masked_lm", rng), torch.tensor([1, 0])
+    with torch.no_grad():
+        out = network(input_ids=ids, labels=labels, next_sentence_label=order)
+        alone = network(input_ids=ids, next_sentence_label=order)
+    words = by_hand("masked_lm", out.logits.numpy(), labels.numpy())
+    sentences = by_hand("next_sentence", out.seq_relationship_logits.numpy(), order.numpy())
+    assert out.loss.item() == pytest.approx(words + sentences, rel=1e-5) and alone.loss.item() == pytest.approx(sentences, rel=1e-5)
+    assert network(input_ids=ids).loss is None
+    assert callable(module.corrupt) and callable(module.pair_sentences)
+
+
 def test_without_labels_there_is_no_loss() -> None:
     _, network = made("causal_lm")
     assert network(input_ids=torch.tensor([[1, 2, 3]])).loss is None
@@ -166,7 +182,7 @@ def test_pairs_of_sentences() -> None:
     generator, rows = torch.Generator().manual_seed(2), torch.arange(10)
     counts, replaced = torch.zeros(10, 10), []
     for _ in range(400):
-        ids, types, labels = module.corrupt(first, second, generator)
+        ids, types, labels = module.pair_sentences(first, second, generator)
         assert ids.shape == types.shape == (10, 8)
         assert ids[0].tolist() == [1, 4, 4, 4, 2, *[int(ids[0, 5])] * 2, 2] and types[0].tolist() == [0] * 5 + [1] * 3
         source = ids[:, 5] - 10
@@ -191,7 +207,7 @@ def batch(name: str, module):
         inputs, labels = module.corrupt(ids, torch.Generator().manual_seed(1))
         return {"input_ids": inputs, "labels": labels}
     if name == "next_sentence":
-        ids, types, labels = module.corrupt(ids[:, :5], ids[:, 5:9], torch.Generator().manual_seed(1))
+        ids, types, labels = module.pair_sentences(ids[:, :5], ids[:, 5:9], torch.Generator().manual_seed(1))
         return {"input_ids": ids, "labels": labels} | ({"token_type_ids": types} if "segments" in SPECS[name].get("embed", "") else {})
     return {"input_ids": ids, "labels": ids[:, 0] % 3 if name == "classification" else ids % 5}
 
@@ -230,7 +246,9 @@ def test_inference_does_not_change(name: str) -> None:
 
 @pytest.mark.parametrize(("text", "words"), [
     (spec(objective="causal_lm", head="lm(tied: true)", mask="bidirectional"), "lets it be seen"),
-    (spec(objective="causal_lm"), "no logits over the vocabulary"),
+    (spec(objective="causal_lm"), "a loss of logits, and the head gives none"),
+    (spec(objective="causal_lm", head="classify_tokens(3)"), "no logits over the vocabulary"),
+    (spec(objective="[classification, classification]", head="classify_tokens(3)"), "twice"),
     (spec(objective="masked_lm(mask_token: 3)", head="lm(tied: true)"), "every mask of this model is causal"),
     (spec(objective="next_sentence(first_token: 1, separator: 2)", head="classify(3, pool: first)"), "two classes"),
     (spec(objective="classification", head="lm(tied: true)"), "logits of classes"),

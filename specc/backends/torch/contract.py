@@ -84,7 +84,7 @@ MACROS: dict[str, dict[str, str]] = {
     "objective": {
         "definition": "(c) the functions that make its loss, and its inputs where they are made from plain ones",
         "prepared": "(c) lines at the beginning of `forward`, over `labels`, or nothing",
-        "apply": "(c) the expression of the loss of `logits` and `labels`",
+        "apply": "(c, logits, labels) the expression of the loss of an output of the head, and of labels",
     },
     "init": {
         "definition": "(c, kept) the function that draws a module's own weights; kept: the classes of norms that hold a matrix, or nothing",

@@ -80,7 +80,7 @@ def _page(model: Model) -> Page:
                 page.declare(head.component)
         if stack.final_norm is not None:
             page.declare(stack.final_norm)
-    for component in filter(None, (model.training.objective, model.training.init)):
+    for component in filter(None, (*model.training.objective, model.training.init)):
         page.declare(component)
     return page
 

@@ -15,7 +15,7 @@ class CausalLanguageModeling(Objective):
     kind: Literal["causal_lm"] = "causal_lm"
     labels: ClassVar[str] = "[B, T], the tokens themselves, -100 where none is to be predicted"
 
-    def fits(self, logits: Extents | None, causal: bool, dims: Dims) -> Iterator[Finding]:
+    def fits(self, logits: Extents, causal: bool, dims: Dims) -> Iterator[Finding]:
         yield from over_vocabulary("causal_lm", logits, dims)
         if not causal:
             yield Finding("kind", "TRN001", "`causal_lm` predicts the next token, and a mask of this model lets it be seen", "`mask = causal` hides it")

@@ -15,6 +15,6 @@ class Classification(Objective):
     kind: Literal["classification"] = "classification"
     labels: ClassVar[str] = "the number of each class, as many as the logits have rows, -100 for no target"
 
-    def fits(self, logits: Extents | None, causal: bool, dims: Dims) -> Iterator[Finding]:
-        if logits is None or logits[-1] == dims.vocab:
+    def fits(self, logits: Extents, causal: bool, dims: Dims) -> Iterator[Finding]:
+        if not isinstance(logits[-1], int) or logits[-1] == dims.vocab:
             yield Finding("kind", "TRN001", "`classification` needs logits of classes, and the head gives none", "`classify` and `classify_tokens` do")

@@ -31,7 +31,7 @@ class MaskedLanguageModeling(Objective):
         if self.mask_share + self.random_share > 1 + 1e-9:
             yield Finding("random_share", "VAL004", f"`mask_share` and `random_share` are {self.mask_share + self.random_share:g} of the chosen tokens together", "they leave 0 or more")
 
-    def fits(self, logits: Extents | None, causal: bool, dims: Dims) -> Iterator[Finding]:
+    def fits(self, logits: Extents, causal: bool, dims: Dims) -> Iterator[Finding]:
         yield from over_vocabulary("masked_lm", logits, dims)
         if causal:
             yield Finding("kind", "TRN001", "`masked_lm` predicts a token from both sides, and every mask of this model is causal", "`mask = bidirectional` shows both")

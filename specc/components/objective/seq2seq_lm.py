@@ -24,5 +24,5 @@ class SequenceToSequence(Objective):
     def check(self, dims: Dims) -> Iterator[Finding]:
         yield from tokens(self.kind, {"start": self.start, "pad": self.pad}, dims)
 
-    def fits(self, logits: Extents | None, causal: bool, dims: Dims) -> Iterator[Finding]:
+    def fits(self, logits: Extents, causal: bool, dims: Dims) -> Iterator[Finding]:
         yield from over_vocabulary(self.kind, logits, dims)
