@@ -21,6 +21,7 @@ ROOMS = {
     "WGT": "A checkpoint, or the rules that say how it names its tensors",
     "ADP": "An adapter, its places in a model, and its weights",
     "CAP": "What can be written and not yet compiled",
+    "OUT": "Outputs that a build is asked for",
     "CHK": "A check that does not hold",
     "LNT": "What has no effect, or is seldom meant",
     "LCK": "specc.lock, and what is not as it says",

@@ -161,6 +161,7 @@ class Component(Node):
     alike: ClassVar[tuple[str, ...]] = ()  # other kinds that compute the same under names of their own
     # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
     native: ClassVar[dict[str, str]] = {}
+    shows_weights: ClassVar[bool] = False  # whether what each query takes of each key can be an output
     kind: str
 
     @property

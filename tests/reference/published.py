@@ -73,14 +73,14 @@ class Reference:
 
 
 class Ours:
-    """What specc makes of a checkpoint: the generated module and the graph."""
+    """What specc makes of a checkpoint: the generated module and the graph. `more`: further arguments of `specc build`."""
 
-    def __init__(self, folder: Path, work: Path) -> None:
+    def __init__(self, folder: Path, work: Path, *more: str) -> None:
         spec = work / "imported.specc"
         assert main(["import", str(folder), "-o", str(spec)]) == 0
         assert main(["check", str(spec)]) == 0
-        assert main(["build", str(spec), "--to", "torch", "-o", str(work / "torch")]) == 0
-        assert main(["build", str(spec), "--to", "onnx", "-o", str(work / "onnx"), "--weights", str(folder)]) == 0
+        assert main(["build", str(spec), "--to", "torch", "-o", str(work / "torch"), *more]) == 0
+        assert main(["build", str(spec), "--to", "onnx", "-o", str(work / "onnx"), "--weights", str(folder), *more]) == 0
         self.spec, self.graph = spec, work / "onnx" / "model.onnx"
         self.text = spec.read_text()
         self.module = load_module(work / "torch" / "imported.py")

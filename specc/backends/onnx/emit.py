@@ -21,28 +21,29 @@ from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
 
-def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None):
+def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None, shown: frozenset[int] = frozenset()):
     """The ONNX model (a ModelProto) of a model with one stack.
 
     over: an adapter whose tensors are inputs of the graph, and change nothing where they are not given.
+    shown: the numbers of the layers whose attention maps the graph gives, as attentions.N.
     stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` by place in the state dict.
     """
-    return graphs(model, stored, compute, origins, metadata, over)["model.onnx"]
+    return graphs(model, stored, compute, origins, metadata, over, shown)["model.onnx"]
 
 
-def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None):
+def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None, shown: frozenset[int] = frozenset()):
     """Every graph of a model by its file's name: one, or an encoder's and a decoder's."""
     made = {}
     for stack in model.stacks:
         given = Initializers(stored), compute, origins, model.tables[stack.name]
         g = Builder(*given) if over is None else AdaptedBuilder(over, *given)
-        made[f"{stack.name}_model.onnx" if stack.name else "model.onnx"] = _Emitter(model, stack, g).graph(metadata or {})
+        made[f"{stack.name}_model.onnx" if stack.name else "model.onnx"] = _Emitter(model, stack, g, shown).graph(metadata or {})
     return made
 
 
 class _Emitter:
-    def __init__(self, model: Model, stack: Stack, g: Builder) -> None:
-        self.model, self.stack, self.g = model, stack, g
+    def __init__(self, model: Model, stack: Stack, g: Builder, shown: frozenset[int]) -> None:
+        self.model, self.stack, self.g, self.shown = model, stack, g, shown
         self.beside = model.encoder if stack is not model.encoder else None  # the stack whose output this one reads
         self.memory = None
         if self.beside is None:
@@ -53,6 +54,7 @@ class _Emitter:
             self.memory = Memory(g, self.frame, self.beside.dims.dim)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
+        self.maps: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
 
     def graph(self, metadata: dict[str, str]):
         x = self._embedding()
@@ -62,7 +64,7 @@ class _Emitter:
             with self._scope("final_norm"):
                 x = self.stack.final_norm.lower(self.g, x)
         outputs = self._hidden(x) if self.stack is self.model.encoder else self._heads(x)
-        outputs += [self._output(name, value, shape) for name, (value, shape) in self.presents.items()]
+        outputs += [self._output(name, value, shape) for name, (value, shape) in (self.maps | self.presents).items()]
         self._rename_outputs()
         inputs = [proto.value_info(name, dtype, shape) for name, (dtype, shape) in self._ordered_inputs()]
         initializers = self.g.weights.made.values()
@@ -138,8 +140,11 @@ class _Emitter:
             state, key = part.component.state(part.dims(self.stack.dims)), f"{whole}.{part.key}"
             slot = next(slots) if state else ""
             call = self._call(slot, layer, part, key)
+            call.shown = number in self.shown and part.memory is None and part.component.shows_weights
             with self._scope(*place, part.key):
                 made = part.component.lower(self.g, inputs[0], call)
+            if call.shown:
+                self.maps[f"attentions.{number}"] = (call.weights, ("batch", part.component.heads, "sequence", self.frame.all_tokens))
             for name, value in call.present.items() if self.stack.causal else ():
                 shape = next(s.shape for s in state if s.name == name)
                 self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence", "encoder_sequence"))

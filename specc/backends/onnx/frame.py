@@ -23,6 +23,21 @@ class Call:
     past: dict[str, Value] | None = None
     memory: Any = None  # specc.backends.onnx.decoder.Memory, for a sublayer that reads the encoder's output
     present: dict[str, Value] = field(default_factory=dict)
+    shown: bool = False  # whether the graph gives what each query takes of each key
+    weights: Value | None = None  # that, [B, H, T, S]; filled by the sublayer
+
+    def attend(self, q: Value, k: Value, v: Value, mask: Value | None, **options: Any) -> Value:
+        """The Attention operator over what is kept and what is new; what it leaves and shows is put down. -> as q comes"""
+        g, past = self.frame.g, [self.past["key"], self.past["value"]] if self.past is not None else []
+        if self.shown:
+            options["qk_matmul_output_mode"] = 3  # after the softmax
+        if not past and not self.shown:
+            return g.op("Attention", q, k, v, mask, **options)
+        out, *more = g.ops("Attention", q, k, v, mask, *past, outputs=4 if self.shown else 3, **options)
+        if past:
+            self.present |= {"key": more[0], "value": more[1]}
+        self.weights = more[2] if self.shown else None
+        return out
 
     def scored(self, q: Value, k: Value, attention: Component) -> Value:
         """The mask with the term that the position scheme makes in this layer. q [B, T, H*D], k [B, S, K*D]"""
@@ -57,12 +72,12 @@ class Frame:
 
     def wanted(self, needed: Input) -> Value:
         """What a component declares that it needs from the caller."""
-        extents = {"B": "batch", "T": "sequence", "S": self._all}
+        extents = {"B": "batch", "T": "sequence", "S": self.all_tokens}
         dtype = self.g.compute if needed.dtype == "float32" else needed.dtype
         return self.given(needed.name, tuple(extents.get(extent, extent) for extent in needed.shape), dtype)
 
     @property
-    def _all(self) -> str:
+    def all_tokens(self) -> str:
         """The symbol of S."""
         return "total_sequence" if self.causal else "sequence"
 
@@ -81,7 +96,7 @@ class Frame:
     @cached_property
     def attention_mask(self) -> Value:
         """[B, S], 1 for a real token."""
-        return self.given("attention_mask", ("batch", self._all))
+        return self.given("attention_mask", ("batch", self.all_tokens))
 
     def _once(self, name: str, make) -> Value:
         known = self.__dict__.setdefault("_made", {})

@@ -51,10 +51,12 @@ def write(
     origins: dict[str, str] | None = None,
     progress: Progress | None = None,
     over: Laid | None = None,
+    shown: frozenset[int] = frozenset(),
 ) -> Written:
     """Writes OUT/model.onnx (or encoder_model.onnx and decoder_model.onnx) and what belongs to it, whole or not at all.
 
     Raises SpecError where the checkpoint does not fit the model. over: an adapter that is laid over the model.
+    shown: the numbers of the layers whose attention maps the graph gives.
     """
     remarks: list[str] = []
     _check_place(weights, out, weights_as)
@@ -76,7 +78,7 @@ def write(
             seals += f" {written(CHANGED, len(changed), header(changed))}"
     compute = _compute(dtype, provider, stored, remarks)
     laid = None if over is None or over.merging else over.adapter
-    made = graphs(model, stored, compute, origins, {"specc.weights": seals} | _facts(model), laid)
+    made = graphs(model, stored, compute, origins, {"specc.weights": seals} | _facts(model), laid, shown)
     try:
         with Staged(out) as staged:
             if weights is not None:

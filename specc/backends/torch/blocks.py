@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
-from specc.backends.torch.classes import Classes
+from specc.backends.torch.classes import Classes, returned
 from specc.backends.torch.contract import BRANCHES, MIXES
 from specc.backends.torch.environment import render
 from specc.backends.torch.formula import Called, Formula
@@ -72,9 +72,9 @@ class Blocks:
             signature=", ".join(["self", *(argument(name, values) for name, values in group.owner.arguments.items())]),
             modules=modules,
             forward=layers.signature(x, layers.beside(layers.distinct[n])),
-            returns=f"tuple[Tensor, {kept_type}]" if layers.cached else "Tensor",
+            returns=returned(kept_type if layers.cached else "", layers.shown_type),
             lines=formula.lines,
-            result=f"{x}, {kept}" if layers.cached else x,
+            result=", ".join([x, *[kept] * layers.cached, *["weights" if n in layers.showing else "None"] * bool(layers.showing)]),
         )
 
     def _construct(self, group: Group, part: Instance) -> str:
@@ -102,4 +102,5 @@ class Blocks:
             name, present = f"{name}_{k}", f"present_{k}"
             passed[-1] = f"past[{k}] if past else None"
         made = f"self.{part.key}({', '.join([*inputs, *passed])})"
-        return Called(drop.format(name), (f"{name}, {present} = {made}",)) if layers.cached else Called(drop.format(made))
+        names = [name, *[present] * layers.cached, *["weights"] * (n in layers.showing and part.memory is None)]
+        return Called(drop.format(name), (f"{', '.join(names)} = {made}",)) if len(names) > 1 else Called(drop.format(made))

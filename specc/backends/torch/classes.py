@@ -31,6 +31,7 @@ class Surroundings:
     dropout: str
     score_factor: float
     crosses: bool  # whether keys and values come from the encoder's output
+    shown: bool = False  # whether it gives what each query takes of each key
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Classes:
         # one rotation, which some layers may do without: a single class serves both
         rotation = next(iter(turns), "") if len(turns) <= 1 else layers.schemes.rotations[n]
         own = (layers.schemes.scores[n], layers.schemes.modules[n]) if layers.schemes.scores[n] else ()
-        return (*key, rotation, bool(layers.schemes.biases[n]), layers.distinct[n].position.score_factor(), *own)
+        return (*key, rotation, bool(layers.schemes.biases[n]), layers.distinct[n].position.score_factor(), n in layers.showing, *own)
 
     def _name(self, groups: list[Group]) -> None:
         page, dims, distinct = self.layers.page, self.layers.stack.dims, self.layers.distinct
@@ -106,12 +107,13 @@ class Classes:
         if self._memory(group):
             return self._across()
         numbers = list(dict.fromkeys(n for n, _ in group.places))
+        shown = numbers[0] in layers.showing
         rotate = next((layers.schemes.rotations[n] for n in numbers if layers.schemes.rotations[n]), "").splitlines()
         if rotate and not all(layers.schemes.tables):
             rotate = [f"if {layers.schemes.name} is not None:", *(f"    {line}" for line in rotate)]
         return Surroundings(
             signature=layers.signature("x", **layers.single),
-            returns="tuple[Tensor, Pair]" if layers.cached else "Tensor",
+            returns=returned("Pair" if layers.cached else "", "Tensor" if shown else ""),
             rotate=rotate,
             cached=layers.cached,
             masked=layers.masked,
@@ -123,6 +125,7 @@ class Classes:
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
             crosses=False,
+            shown=shown,
         )
 
     def _across(self) -> Surroundings:
@@ -142,6 +145,12 @@ class Classes:
             score_factor=1.0,
             crosses=True,
         )
+
+
+def returned(*more: str) -> str:
+    """The type of what a class of layers or of attentions gives: the hidden state, and what comes with it."""
+    types = ["Tensor", *filter(None, more)]
+    return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
 
 
 def _reads_own(part: Instance) -> bool:

@@ -7,6 +7,7 @@ import textwrap
 
 from specc.backends.torch.checkpoint import layouts
 from specc.backends.torch.environment import render
+from specc.backends.torch.layers import Layers
 from specc.backends.torch.layout import fit
 from specc.backends.torch.network import Head, Network
 from specc.backends.torch.numbers import Constants
@@ -33,11 +34,14 @@ _LEGEND = {
 }
 
 
-def emit(model: Model) -> str:
-    """The text of the file, formatted. The same model gives the same bytes."""
+def emit(model: Model, shown: frozenset[int] = frozenset()) -> str:
+    """The text of the file, formatted. The same model gives the same bytes.
+
+    shown: the numbers of the layers whose attention maps are outputs.
+    """
     page = _page(model)
     rates = _rate(page, "DROPOUT", model.training.dropout), _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout)
-    towers = [build_tower(model, page, stack, *rates) for stack in model.stacks]
+    towers = [build_tower(model, page, stack, *rates, shown) for stack in model.stacks]
     training = TrainingText(model, page)
     network = Network(model, page, towers, training)
     head = network.head()
@@ -112,11 +116,20 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, towers: l
         functional=re.search(r"\bF\.", code) is not None,
         constants=[*page.constants.text(), *(line for tower in towers for line in tower.frame.constants())],
         aliases=aliases,
-        fields=[*head.fields, *memory, *["cache: Cache"] * last.cached, *training],
+        fields=[*head.fields, *memory, *["cache: Cache"] * last.cached, *_maps(last), *training],
         definitions=definitions,
         name=name,
     )
     return fit(text)
+
+
+def _maps(layers: Layers) -> list[str]:
+    """The field that holds attention maps, where any are wanted."""
+    if not layers.showing:
+        return []
+    all_of = len(layers.shown) == len(layers.stack.layers)
+    which = "every layer" if all_of else f"layer{'s' * (len(layers.shown) > 1)} {', '.join(map(str, sorted(layers.shown)))}"
+    return [f"attentions: tuple[Tensor, ...]  # of {which}: [B, H, T, {'S' if layers.cached else 'T'}]"]
 
 
 def _doc(text: str) -> str:

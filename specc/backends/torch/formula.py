@@ -11,7 +11,7 @@ from specc.backends.torch.numbers import literal
 from specc.ir.wiring import Add, Assign, Call, Concat, Insert, Ref, Scale, Wire
 
 ROOM = 112  # the longest statement that fits on a line of 120 under the indent of a method
-_TAKEN = {"self", "mask", "memory_mask", "past", "present", "attended", "rope", "relative", "tables", "torch", "F", "nn"}
+_TAKEN = {"self", "mask", "weights", "memory_mask", "past", "present", "attended", "rope", "relative", "tables", "torch", "F", "nn"}
 _OURS = re.compile(r"(attended|present)_\d+|\w+_out\d*_*")  # what statements here bind beside the formula's own names
 _SUM, _PRODUCT, _ATOM = range(3)
 

@@ -22,17 +22,23 @@ class Layers:
     page: Page
     stack: Stack
     apart: bool = False  # whether another stack of the file has other position schemes
+    shown: frozenset[int] = frozenset()  # the numbers of the layers whose attention maps are outputs
     distinct: list[Layer] = field(default_factory=list)
     sequence: list[int] = field(default_factory=list)  # for every layer, the number of its like in `distinct`
+    showing: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        by_id: dict[int, int] = {}
+        by_id: dict[tuple[int, bool], int] = {}
         by_value: dict[Layer, int] = {}
-        for layer in self.stack.layers:
-            if id(layer) not in by_id:
-                by_id[id(layer)] = by_value.setdefault(layer, len(by_value))
-            self.sequence.append(by_id[id(layer)])
+        some = 0 < len(self.shown) < len(self.stack.layers)
+        for number, layer in enumerate(self.stack.layers):
+            key = id(layer), number in self.shown
+            if key not in by_id:
+                named = layer.model_copy(update={"label": f"shown_{layer.label}"}) if some and number in self.shown else layer
+                by_id[key] = by_value.setdefault(named, len(by_value))
+            self.sequence.append(by_id[key])
         self.distinct = list(by_value)
+        self.showing = {n for number, n in enumerate(self.sequence) if number in self.shown}  # those of `distinct`
 
     @property
     def stored(self) -> list[int]:
@@ -68,6 +74,18 @@ class Layers:
 
     def function(self, name: str) -> str:
         return f"{self.stack.name}_{name}" if self.stack.name else name
+
+    # ---- attention maps
+
+    @property
+    def shown_type(self) -> str:
+        """The type of the attention map that every layer gives, None where it is not wanted; empty where none is."""
+        return "Tensor" if len(self.showing) == len(self.distinct) else "Tensor | None" if self.showing else ""
+
+    @property
+    def maps(self) -> str:
+        """The expression of those that are wanted."""
+        return "tuple(attentions)" if self.shown_type == "Tensor" else "tuple(weights for weights in attentions if weights is not None)"
 
     # ---- state
 
@@ -132,7 +150,7 @@ class Layers:
         """Whether attention may be called without a mask: every kernel takes that, and no bias has to be carried."""
         parts = [i.component for layer in self.distinct for i in self.mixing(layer)]
         views = [View(self.page, (part,), Owner(), self.stack.dims) for part in parts]
-        return all(view.macro("kernel").strip() for view in views) and not any((*self.schemes.biases, *self.schemes.scores))
+        return not self.showing and all(view.macro("kernel").strip() for view in views) and not any((*self.schemes.biases, *self.schemes.scores))
 
     @cached_property
     def plain(self) -> list[bool]:

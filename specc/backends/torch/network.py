@@ -70,7 +70,7 @@ class Network:
             head=head.lines,
             drawn=self.training.drawn,
             training=self.training.lines,
-            results=", ".join([*head.names, *["kept"] * cached, *self.training.results]),
+            results=", ".join([*head.names, *["kept"] * cached, *[self.tower.layers.maps] * bool(self.tower.layers.showing), *self.training.results]),
             published=published,
             optional=[(key, parameter.shape) for key, parameter in self.model.parameters().items() if parameter.role == "optional"],
         )

@@ -66,6 +66,7 @@ class Tower:
             "own_positions": own_positions,
             "causal": stack.causal,
             "cached": layers.cached,
+            "shown": layers.shown_type,
             "needs": needs,
             "past_length": self._past_length(),
             "embedding": embedding,
@@ -133,9 +134,9 @@ class Tower:
         return outside + shared + sum(each[n] for n in layers.stored) + (sum(p.size for p in norm.parameters(stack.dims)) if norm else 0)
 
 
-def build_tower(model: Model, page: Page, stack: Stack, dropout: str, attention_dropout: str) -> Tower:
+def build_tower(model: Model, page: Page, stack: Stack, dropout: str, attention_dropout: str, shown: frozenset[int]) -> Tower:
     """A stack's classes on the page, and what its `forward` is made of."""
-    layers = Layers(page, stack, apart=_differ(model))
+    layers = Layers(page, stack, apart=_differ(model), shown=shown)
     layers.schemes.define()
     classes = Classes(layers, attention_dropout)
     classes.define()

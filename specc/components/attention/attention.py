@@ -30,6 +30,7 @@ class Attention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    shows_weights: ClassVar[bool] = True
     crosses: ClassVar[bool] = True
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "kv_heads", "scale", "softcap"), "Attention")
     takes_score: ClassVar[bool] = True
@@ -199,12 +200,10 @@ class Attention(Component):
         options = {"q_num_heads": self.heads, "kv_num_heads": self.kv_heads, "scale": self.scale}
         if self.softcap is not None:
             options["softcap"] = self.softcap
-        if call.past is None:
-            return g.op("Attention", q, k, v, call.scored(q, k, self), **options)
-        mask = call.scored(q, self._joined(g, k, call.past["key"]), self) if call.position.scores else call.mask
-        out, key, value = g.ops("Attention", q, k, v, mask, call.past["key"], call.past["value"], outputs=3, **options)
-        call.present |= {"key": key, "value": value}
-        return out
+        mask = call.mask
+        if call.position.scores:
+            mask = call.scored(q, k if call.past is None else self._joined(g, k, call.past["key"]), self)
+        return call.attend(q, k, v, mask, **options)
 
     def _joined(self, g, k, past):
         """All keys in rows: k [B, T, K*D], past [B, K, P, D] -> [B, S, K*D]"""
@@ -229,6 +228,7 @@ class Attention(Component):
         sink = g.op("Expand", g.reshape(g.parameter("sinks"), (1, self.heads, 1, 1)), call.frame.one_column(self.heads))
         shares = g.op("Softmax", g.op("Concat", scores, sink, axis=-1), axis=-1)
         shares = g.op("Slice", shares, g.constant([0], "int64"), g.constant([-1], "int64"), g.constant([3], "int64"))
+        call.weights = shares
         out = g.op("MatMul", call.frame.per_group(shares, self.kv_heads), v)  # [B, K, G*T, D]
         out = g.op("Transpose", call.frame.per_head(out, self.heads), perm=(0, 2, 1, 3))  # [B, T, H, D]
         return g.reshape(out, (0, 0, self.q_width))

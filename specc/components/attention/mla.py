@@ -20,6 +20,7 @@ class LatentAttention(Component):
     """
 
     axis: ClassVar[str] = "attention"
+    shows_weights: ClassVar[bool] = True
     takes_score: ClassVar[bool] = False
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "scale"), "Attention")
     kind: Literal["mla"] = "mla"
@@ -93,12 +94,7 @@ class LatentAttention(Component):
         k = self._joined(g, call, k_plain, k_turn)
         v = call.frame.sequences(g.reshape(v, (-1, heads * self.value_dim)))
         options = {"q_num_heads": heads, "kv_num_heads": heads, "scale": self.scale * call.position.score_factor()}
-        if call.past is None:
-            out = g.op("Attention", q, k, v, call.mask, **options)
-        else:
-            past = call.past["key"], call.past["value"]
-            out, key, value = g.ops("Attention", q, k, v, call.mask, *past, outputs=3, **options)
-            call.present |= {"key": key, "value": value}
+        out = call.attend(q, k, v, call.mask, **options)
         return g.linear(g.reshape(out, (-1, heads * self.value_dim)), "o")
 
     def _queries(self, g, x):

@@ -12,6 +12,7 @@ from specc.diagnostics.table import (
     lint,
     lock,
     names,
+    outputs,
     shapes,
     support,
     syntax,
@@ -24,5 +25,5 @@ from specc.diagnostics.table import (
 
 def rooms() -> Iterator[Code]:
     """Every entry, room by room."""
-    for room in (syntax, limits, names, types, values, shapes, images, training, config, weights, adapters, support, lint, lock, ci):
+    for room in (syntax, limits, names, types, values, shapes, images, training, config, weights, adapters, support, outputs, lint, lock, ci):
         yield from room.codes()

@@ -17,6 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", metavar="DIR", help="onnx: the checkpoint that the graph refers to")
     parser.add_argument("--weights-as", choices=("beside", "link", "copy"), help="onnx: where the graph finds the weights")
     parser.add_argument("--dtype", choices=("stored", "fp32", "fp16", "bf16"), default="stored", help="onnx: the type the graph computes in; bf16 runs on CUDA only")
+    parser.add_argument("--outputs", action="append", default=[], metavar="WHAT", help="more outputs: attentions:last, attentions:all, attentions:3")
     parser.add_argument("--provider", choices=("auto", "cpu", "cuda"), default="auto", help="onnx: where the graph is to run")
 
 
@@ -31,13 +32,14 @@ def _torch(found, options: argparse.Namespace) -> int:
     from specc.backends.torch.emit import emit
     from specc.resolve.adapter import ResolvedAdapter
     from specc.tools.output import write_whole
+    from specc.tools.shown import shown_layers
 
     texts = {}
     if isinstance(found, ResolvedAdapter):
         from specc.backends.torch.adapter.emit import emit_adapter
 
         texts[found.adapter.name], found = emit_adapter(found.adapter), found.base
-    texts = {found.model.name: emit(found.model)} | texts
+    texts = {found.model.name: emit(found.model, shown_layers(options.outputs, found.model))} | texts
     for name, text in texts.items():
         target = Path(options.output) / f"{name}.py"
         write_whole(target, text)
@@ -49,11 +51,14 @@ def _onnx(found, options: argparse.Namespace) -> int:
     from specc.backends.onnx.write import write
     from specc.faces.loading import origins
     from specc.faces.progress import Progress
+    from specc.tools.shown import check_provider, shown_layers
 
     found, over = _laid(found, options)
     weights, out = Path(options.weights) if options.weights else None, Path(options.output)
     how = (options.weights_as, options.dtype, options.provider)
-    done = write(found.model, out, weights, *how, origins(found), Progress("copying weights"), over)
+    shown = shown_layers(options.outputs, found.model)
+    check_provider(shown, options.provider, options.dtype)
+    done = write(found.model, out, weights, *how, origins(found), Progress("copying weights"), over, shown)
     for line in done.remarks:
         print(line, file=sys.stderr)
     print("\n".join(map(str, done.graphs)))
