@@ -124,3 +124,23 @@ def test_what_cannot_be_had(what: str, code: str, words: str, tmp_path: Path, ca
     assert main(["build", str(spec), "--to", "torch", "-o", str(tmp_path / "out"), "--outputs", what]) == 1
     said = capsys.readouterr().err
     assert f"error {code}" in said and words in said and not (tmp_path / "out").exists()
+
+
+TWICE = """model m { vocab = 12  dim = 8  depth = 2  mask = causal  norm = rms(eps: 1e-5)  attention = attention(heads: 2)
+  ffn = mlp(hidden: 8, activation: relu)  block = twice  head = lm(tied: true) }
+block twice(x) { final_norm = norm  x = x + attention(norm.attention(x))  x = x + ffn(norm.ffn(x))  x = x + attention(norm.again(x)) }"""
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "words"),
+    [
+        (TWICE, (), "layer 1 calls 2 attentions"),
+        (TWICE.replace("  x = x + attention(norm.again(x))", ""), ("--provider", "cuda"), "on the CPU only"),
+    ],
+)
+def test_maps_that_a_model_or_a_provider_does_not_have(text: str, more: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    spec = tmp_path / "m.specc"
+    spec.write_text(text)
+    assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path / "out"), "--outputs", "attentions:last", *more]) == 1
+    said = capsys.readouterr().err
+    assert "error OUT002" in said and words in said and not (tmp_path / "out").exists()
