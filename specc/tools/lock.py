@@ -19,7 +19,7 @@ from specc.ir.fingerprint import VERSION, fingerprint
 from specc.ir.model import Model
 from specc.resolve.model import Resolved
 from specc.tools.diff.files import Side, open_file
-from specc.tools.diff.spell import formula, ranges, spell, statements
+from specc.tools.spell import formula, ranges, spell, statements
 
 NAME = "specc.lock"
 FORMAT = 1  # of the file

@@ -135,7 +135,7 @@ def test_hover_tells_sizes_shapes_and_counts(folder: Path):
         assert "at least" in await hover(editor, "sliding(16", 4) or "window" in await hover(editor, "sliding(16", 4)
         heads = await hover(editor, "(heads")
         assert "a whole number, above 0" in heads and "Here `4`." in heads
-        assert "2 of 4 layers: 0, 2" in await hover(editor, "layer near")
+        assert "2 of 4 layers: 0,2" in await hover(editor, "layer near")
         assert "0.5 * attention(h)" in await hover(editor, "= mine")
         assert "`dim` = `64`" in await hover(editor, "4 * dim")
         assert "| `hidden` | `256` |" in await hover(editor, "= gated")

@@ -8,7 +8,7 @@ from specc.resolve.model import Resolved
 from specc.syntax.printer import print_statement
 from specc.tools.diff.places import comments, place_of
 from specc.tools.diff.reason import Level, Reason
-from specc.tools.diff.spell import spell
+from specc.tools.spell import spell
 
 
 def aside(old: Resolved, new: Resolved) -> Iterator[Reason]:

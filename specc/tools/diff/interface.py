@@ -9,7 +9,7 @@ from specc.diagnostics.finding import SpecError
 from specc.ir.model import Model
 from specc.tools.analyse import Costs
 from specc.tools.diff.reason import Reason
-from specc.tools.diff.spell import ranges, shape
+from specc.tools.spell import ranges, shape
 
 NUMBERED = re.compile(r"^(past_key_values|present)\.(\d+)\.")
 

@@ -13,8 +13,8 @@ from specc.tools.diff.facts import Fact
 from specc.tools.diff.places import place_of
 from specc.tools.diff.published import published
 from specc.tools.diff.reason import Difference, Level, Reason, Rule
-from specc.tools.diff.spell import ranges, shape, spell_both
 from specc.tools.diff.tensors import Tensor, grouped, loads
+from specc.tools.spell import ranges, shape, spell_both
 
 LIMITS = ("vocab", "context")  # sizes of the stack that change no number by themselves
 

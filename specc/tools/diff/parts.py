@@ -9,9 +9,9 @@ from specc.ir.model import Instance, Layer, Model
 from specc.ir.node import Component, Dims, Parameter
 from specc.tools.diff.facts import Fact, component_facts, neutral
 from specc.tools.diff.reason import Level
-from specc.tools.diff.spell import formula, statements
 from specc.tools.diff.tensors import Tensor, compare_parts
 from specc.tools.diff.wiring import Wiring, embedding_wiring, layer_wiring
+from specc.tools.spell import formula, statements
 
 
 @dataclass(frozen=True, slots=True)

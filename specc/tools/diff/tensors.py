@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specc.ir.node import Parameter
-from specc.tools.diff.spell import ranges
+from specc.tools.spell import ranges
 
 Shapes = Mapping[str, Parameter]
 

@@ -12,6 +12,7 @@ from specc.tools import facts
 from specc.tools.analyse import Costs
 from specc.tools.editor import wording
 from specc.tools.editor.values import Placed
+from specc.tools.spell import ranges, size, spell
 
 MOST_ROWS = 24
 
@@ -24,11 +25,11 @@ def model(model: Model) -> str:
     if costs.active != costs.parameters:
         rows.append(("active for a token", f"{costs.active:,}"))
     rows += [(f"  in {part}", f"{size:,}") for part, size in costs.by_part.items()]
-    rows.append(("weights in bf16", size_of(costs.weight_bytes("bf16"))))
+    rows.append(("weights in bf16", size(costs.weight_bytes("bf16"))))
     if costs.kv_cache(1):
-        rows.append(("cache per token in bf16", size_of(costs.kv_cache(1) - costs.kv_cache(0))))
+        rows.append(("cache per token in bf16", size(costs.kv_cache(1) - costs.kv_cache(0))))
         if dims.context:
-            rows.append((f"cache of {dims.context:,} tokens", size_of(costs.kv_cache(dims.context))))
+            rows.append((f"cache of {dims.context:,} tokens", size(costs.kv_cache(dims.context))))
     rows.append(("FLOPs per token", f"{costs.flops(dims.context or 1):.3g}" + (f" at {dims.context:,} tokens" if dims.context else "")))
     return table(("", "", "r"), rows) + "\n\n" + layout(model)
 
@@ -53,10 +54,10 @@ def layers(model: Model, label: str) -> str:
         if not numbers:
             continue
         layer = stack.layers[numbers[0]]
-        rows = [(i.path, wording.spelt(i.component), f"{sum(p.size for p in i.parameters(stack.dims)):,}") for i in layer.instances]
-        rows += [("position", wording.spelt(layer.position), ""), ("mask", wording.spelt(layer.mask), "")]
+        rows = [(i.path, spell(i.component), f"{sum(p.size for p in i.parameters(stack.dims)):,}") for i in layer.instances]
+        rows += [("position", spell(layer.position), ""), ("mask", spell(layer.mask), "")]
         told.append(
-            f"{len(numbers)} of {len(stack.layers)} layers: {_ranges(numbers)}\n\n" + table(("sublayer", "what it is", "parameters"), rows)
+            f"{len(numbers)} of {len(stack.layers)} layers: {ranges(numbers)}\n\n" + table(("sublayer", "what it is", "parameters"), rows)
         )
     return "\n\n".join(told)
 
@@ -64,7 +65,7 @@ def layers(model: Model, label: str) -> str:
 def component(component: Component) -> str:
     """Every field with its value; those at their default too, for nothing is hidden."""
     cls = type(component)
-    rows = [(f"`{name}`", f"`{wording.spelt(getattr(component, name))}`") for name in wording.fields_of(cls)]
+    rows = [(f"`{name}`", f"`{spell(getattr(component, name))}`") for name in wording.fields_of(cls)]
     return table(("field", "value"), rows) if rows else f"`{component.kind}` has no fields."
 
 
@@ -112,25 +113,5 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join(lines + [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows])
 
 
-def size_of(size: float) -> str:
-    """Bytes in the largest binary unit that leaves at least one of it."""
-    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 1 << power:
-            return f"{size / (1 << power):,.4g} {unit}"
-    return f"{size:g} B"
-
-
 def _default(cls: type[Component], name: str) -> str:
     return "needed, or derived" if wording.is_needed(cls, name) else wording.default_of(cls, name)
-
-
-def _ranges(numbers: list[int]) -> str:
-    """`0, 2, 4 to 9`"""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    shown = [str(a) if a == b else f"{a} to {b}" for a, b in runs[:8]]
-    return ", ".join([*shown, "..."] if len(runs) > 8 else shown)

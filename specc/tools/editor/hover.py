@@ -16,6 +16,7 @@ from specc.tools.editor.outline import Frame, Occurrence
 from specc.tools.editor.project import Project
 from specc.tools.editor.scan import cursor
 from specc.tools.editor.values import component_at, model_at, placed, value_of
+from specc.tools.spell import spell
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class _Reader:
         ):
             resolved = model_at(self.analysis, found.frame)
             return [describe.layout(resolved.model)] if found.path == "layers" and resolved else []
-        return [f"`{wording.spelt(value)}`"]
+        return [f"`{spell(value)}`"]
 
     def _argument(self, found: Occurrence) -> list[str]:
         cls = component_of(self.frame)
@@ -119,7 +120,7 @@ class _Reader:
         call = self.frame
         component = component_at(self.analysis, found.frame, call.opened - 1 - len(call.name), axes_at(call.parent) or self._axes(cls))
         if component is not None:
-            lines.append(f"Here `{wording.spelt(getattr(component, found.name))}`.")
+            lines.append(f"Here `{spell(getattr(component, found.name))}`.")
         return [*lines, wording.component_doc(cls)]
 
     @staticmethod
@@ -159,7 +160,7 @@ class _Reader:
             value = value_of(self.analysis, found.frame, found.name)
         except LookupError:
             return [f"`{found.name}`"]
-        shown = "" if isinstance(value, (Constructor, Symbol, Record, LayerRef, Run, Repeated)) else f" = `{wording.spelt(value)}`"
+        shown = "" if isinstance(value, (Constructor, Symbol, Record, LayerRef, Run, Repeated)) else f" = `{spell(value)}`"
         doc = wording.field_doc(found.name)
         return [f"`{found.name}`{shown}", *([doc] if doc else [])]
 

@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from specc.components.registry import AXES, Slot, axis_of_field, members
 from specc.ir.node import Component
+from specc.tools.spell import spell
 
 FIELDS = {  # of a model, besides the axes
     "vocab": "How many tokens there are.",
@@ -80,7 +81,7 @@ def type_of(cls: type[Component], name: str) -> str:
 def default_of(cls: type[Component], name: str) -> str:
     """A field's default as a text would say it; empty where it is derived, or must be given."""
     value = cls.model_fields[name].default
-    return "" if value is PydanticUndefined else spelt(value)
+    return "" if value is PydanticUndefined else spell(value)
 
 
 def is_needed(cls: type[Component], name: str) -> bool:
@@ -93,27 +94,6 @@ def words_of(cls: type[Component], name: str) -> list[str]:
     if axis := axis_of_field(cls, name):
         return [*members(axis)]
     return list(dict.fromkeys(_words(cls.model_fields[name].annotation)))
-
-
-def spelt(value: Any) -> str:
-    """A value as a text would say it."""
-    match value:
-        case None | ():
-            return "none" if value is None else "[]"
-        case bool():
-            return str(value).lower()
-        case int():
-            return f"{value:_}" if abs(value) >= 10_000 else str(value)
-        case float():
-            return f"{value:_.0f}" if value.is_integer() and 1e4 <= abs(value) < 1e15 else f"{value:g}"
-        case tuple() | list():
-            shown = [spelt(v) for v in value[:6]]
-            return f"[{', '.join([*shown, '...'] if len(value) > 6 else shown)}]"
-        case Component():
-            changed = [(n, getattr(value, n)) for n in fields_of(type(value))]
-            given = [f"{n}: {spelt(v)}" for n, v in changed if spelt(v) != default_of(type(value), n)]
-            return f"{value.kind}({', '.join(given)})" if given else value.kind
-    return str(value)
 
 
 def _type(annotation: Any) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from specc.ir.node import Component
-from specc.ir.wiring import Add, Block, Call, Ref, Scale, Wire
+from specc.ir.wiring import Add, Block, Call, Concat, Insert, Ref, Scale, Wire
 from specc.syntax.layout import number
 
 LONGEST = 8  # items of a list that are shown
@@ -57,6 +57,10 @@ def formula(wire: Wire) -> str:
         case Scale(factor=factor, of=of):
             inner = formula(of)
             return f"{spell(factor)} * {f'({inner})' if isinstance(of, Add) else inner}"
+        case Concat(parts=parts):
+            return f"concat({', '.join(map(formula, parts))})"
+        case Insert(what=what, at=at, into=into):
+            return f"insert({formula(what)}, at: {at}, into: {formula(into)})"
     raise AssertionError(wire)
 
 
@@ -76,6 +80,14 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             found.append([n, n])
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+
+
+def size(count: float) -> str:
+    """Bytes in the largest binary unit that leaves at least one of it."""
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{count / (1 << power):,.4g} {unit}"
+    return f"{count:g} B"
 
 
 def shape(extents: Iterable[int | str]) -> str:
