@@ -22,6 +22,7 @@ COMMANDS = {
     "diff": "what a change means for people who hold checkpoints",
     "lock": "write specc.lock: what every spec is, for CI to hold it to",
     "fmt": "write specs in the canonical layout, comments kept",
+    "draw": "the architecture as a page or a picture",
     "lsp": "the language server, for editors",
 }
 FORMATS = {  # of the commands that only report

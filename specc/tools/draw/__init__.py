@@ -1,0 +1,1 @@
+"""A model as a picture, and as a page with the picture in it."""
