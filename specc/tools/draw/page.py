@@ -53,7 +53,7 @@ def _figures(costs: Costs) -> str:
     dims = model.stack.dims
     depth = " + ".join(str(len(stack.layers)) for stack in model.stacks)
     told = [("parameters", count(costs.parameters), f"{costs.parameters:,}")]
-    if costs.active != costs.parameters:
+    if costs.active != costs.parameters and costs.per_image is None:
         told.append(("active for a token", count(costs.active), f"{costs.active:,}"))
     told += [("layers", depth, ""), ("width", f"{dims.dim:,}", "")]
     told += [("context", f"{dims.context:,}", "")] if dims.context else []
@@ -61,8 +61,9 @@ def _figures(costs: Costs) -> str:
     told.append(("weights in bf16", size(costs.weight_bytes("bf16")), ""))
     if per_token := costs.kv_cache(1) - costs.kv_cache(0):
         told.append(("cache per token in bf16", size(per_token), ""))
-    flops = costs.flops(dims.context or 1)
-    told.append((f"FLOPs per token{f' at {dims.context:,}' if dims.context else ''}", count(flops).replace("B", "G"), f"{flops:,}"))
+    flops = costs.flops(dims.context or 1) if costs.per_image is None else costs.per_image
+    each = "image" if costs.per_image is not None else f"token at {dims.context:,}" if dims.context else "token"
+    told.append((f"FLOPs per {each}", count(flops).replace("B", "G"), f"{flops:,}"))
     cells = "".join(f'<div title="{title}"><dt>{escape(name)}</dt><dd>{value}</dd></div>' for name, value, title in told)
     return f'<dl class="figures">{cells}</dl>'
 

@@ -30,7 +30,10 @@ def model(model: Model) -> str:
         rows.append(("cache per token in bf16", size(costs.kv_cache(1) - costs.kv_cache(0))))
         if dims.context:
             rows.append((f"cache of {dims.context:,} tokens", size(costs.kv_cache(dims.context))))
-    rows.append(("FLOPs per token", f"{costs.flops(dims.context or 1):.3g}" + (f" at {dims.context:,} tokens" if dims.context else "")))
+    if costs.per_image is not None:
+        rows.append(("FLOPs per image", f"{costs.per_image:.3g}"))
+    else:
+        rows.append(("FLOPs per token", f"{costs.flops(dims.context or 1):.3g}" + (f" at {dims.context:,} tokens" if dims.context else "")))
     return table(("", "", "r"), rows) + "\n\n" + layout(model)
 
 
