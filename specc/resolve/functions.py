@@ -67,9 +67,11 @@ def _range(call: tree.Call, scope: Scope, evaluate: Evaluate) -> list[int]:
 
 def _extreme(pick: Callable[..., Any]) -> Callable[[tree.Call, Scope, Evaluate], Any]:
     def function(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Any:
-        values = _values(call, scope, evaluate, 2, 8)
+        values = _values(call, scope, evaluate, 1, 8)
+        if len(values) == 1:
+            values = values[0] if isinstance(values[0], list) and values[0] else [None]
         if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in values):
-            raise fail("TYP004", f"`{call.function.id}` takes numbers", call.span)
+            raise fail("TYP004", f"`{call.function.id}` takes numbers, or a list of them", call.span)
         return pick(values)
 
     return function

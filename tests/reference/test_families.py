@@ -27,7 +27,7 @@ DECODERS = [family for family in FAMILIES if family not in OTHERS and kind_of(fa
 # what shows more than the sizes of configs.py do: heads of a width of their own, a norm's eps, a window shorter than the text
 VISIBLE = {"rms_norm_eps": 0.01, "layer_norm_eps": 0.01, "layer_norm_epsilon": 0.01, "norm_eps": 0.01, "sliding_window": 6, "head_dim": 24}
 # the width of heads follows from something else, or a table that would grow with it
-FIXED = {"head_dim": {"phi3", "deepseek_v2", "deepseek_v3", "gpt_bigcode"}}
+FIXED = {"head_dim": {"phi3", "deepseek_v2", "deepseek_v3", "gpt_bigcode", "helium", "minicpm3"}}
 UNCACHED = {"openai_gpt"}  # the library's class keeps nothing
 PIECES = [9, 4, 1]
 BATCH, LENGTH, PADDING = 2, sum(PIECES), 5
