@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose, log2
 from typing import Any
 
@@ -97,13 +97,20 @@ def miniature(model: Model) -> Model:
     reach = max((layer.mask.reach or 0 for stack in model.stacks for layer in stack.layers), default=0)
     if size < SMALL and reach <= WIDEST_WINDOW:
         return model
-    stacks, plans = [], []
-    for stack in model.stacks:
-        plans.append(plan_of(stack))
-        stacks.append(_stack(stack, plans[-1]))
+    plans = _plans(model)
+    stacks, memory = [], None
+    for stack, plan in zip(model.stacks, plans, strict=True):
+        stacks.append(_stack(stack, plan, memory))
+        memory = plan.dim
     heads = tuple(_instance(head, plans[-1]) for head in model.heads)
-    groups = {n: small for stack in model.stacks for n, small in _head_counts(stack, plans[-1])}
+    groups = {n: small for stack, plan in zip(model.stacks, plans, strict=True) for n, small in _head_counts(stack, plan)}
     return model.replaced(stacks=tuple(stacks), heads=heads, weights=tuple(_weights(w, groups) for w in model.weights))
+
+
+def _plans(model: Model) -> list[Plan]:
+    """The small sizes of each stack; stacks as wide as one another stay so."""
+    plans = [plan_of(stack) for stack in model.stacks]
+    return [replace(plan, dim=max(p.dim for p in plans if p.old.dim == plan.old.dim)) for plan in plans]
 
 
 def plan_of(stack: Stack) -> Plan:
@@ -133,11 +140,11 @@ def _scaled(size: int, new: int, old: int, step: int) -> int:
     return max(1, min(found, size))
 
 
-def _stack(stack: Stack, plan: Plan) -> Stack:
+def _stack(stack: Stack, plan: Plan, memory: int | None) -> Stack:
     small: dict[int, Layer] = {}
     for layer in stack.layers:  # layers that are alike are one object
         if id(layer) not in small:
-            small[id(layer)] = _layer(layer, plan)
+            small[id(layer)] = _layer(layer, plan, memory)
     chosen = _chosen([small[id(layer)] for layer in stack.layers], stack.sets)
     layers, sets = tuple(small[id(stack.layers[n])] for n in chosen), _renumbered([stack.sets[n] for n in chosen] if stack.sets else [])
     embedding = stack.embedding.replaced(instances=tuple(_instance(i, plan) for i in stack.embedding.instances))
@@ -145,13 +152,15 @@ def _stack(stack: Stack, plan: Plan) -> Stack:
     return stack.replaced(dims=plan.dims(len(layers)), embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
 
 
-def _layer(layer: Layer, plan: Plan) -> Layer:
-    instances = tuple(_instance(i, plan) for i in layer.instances)
+def _layer(layer: Layer, plan: Plan, memory: int | None) -> Layer:
+    """memory: the small width of the encoder's output."""
+    instances = tuple(_instance(i, plan, memory) for i in layer.instances)
     return layer.replaced(position=layer.position.shrunk(plan), mask=layer.mask.shrunk(plan), instances=instances)
 
 
-def _instance(instance: Instance, plan: Plan) -> Instance:
-    return instance.replaced(component=instance.component.shrunk(plan), width=plan.width(instance.width))
+def _instance(instance: Instance, plan: Plan, memory: int | None = None) -> Instance:
+    beside = None if instance.memory is None else memory
+    return instance.replaced(component=instance.component.shrunk(plan), width=plan.width(instance.width), memory=beside)
 
 
 def _renumbered(sets: list[int]) -> tuple[int, ...]:

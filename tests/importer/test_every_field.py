@@ -50,6 +50,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "gemma2": [SMALL_WINDOW],
     "gemma3_text": [SMALL_WINDOW],
     "gpt_oss": [SMALL_WINDOW],
+    "marian": [{}, {"share_encoder_decoder_embeddings": False}],
     "ministral": [SMALL_WINDOW],
     "mistral": [SMALL_WINDOW],
     "mixtral": [SMALL_WINDOW],
@@ -61,6 +62,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "smollm3": [{}, {"use_sliding_window": True, "max_window_layers": 2, "sliding_window": 6}],
     "stablelm": [{}, {"qk_layernorm": True}],
     "starcoder2": [SMALL_WINDOW],
+    "t5": [{}, {"feed_forward_proj": "gated-gelu"}],
 }
 # sizes that keep the reference quick
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10_000.0}
@@ -72,6 +74,7 @@ TINY: dict[str, dict[str, Any]] = {
     "deepseek_v2": {"num_key_value_heads": 4},
     "deepseek_v3": {"num_key_value_heads": 4},
     "glm4": {"pad_token_id": 1, "head_dim": 24},
+    "marian": {"pad_token_id": 1, "decoder_vocab_size": 199},
     "ministral": {"rope_parameters": PLAIN_ROPE, "head_dim": 24},
     "modernbert": {"pad_token_id": 1, "cls_token_id": 2, "sep_token_id": 2},
     "modernbert_decoder": {"pad_token_id": 1, "cls_token_id": 2, "sep_token_id": 2},

@@ -120,10 +120,11 @@ def test_a_spec_builds(name: str) -> None:
     assert ast.unparse(module.body[-1]).startswith("Model = ")
     small = of_each_kind(model, model)  # what every layer adds to a graph, its kind tells
     _, tensors = own_layout(small)
-    graph = build(small, {key: Stored(info) for key, info in tensors.items()}).graph
-    assert [i.name for i in graph.input][:2] == (["input_ids", "attention_mask"] if model.stack.padded else ["pixel_values"])
-    branches = [inner for node in graph.node for attribute in node.attribute for inner in attribute.g.node]
-    used = {value for node in (*graph.node, *branches) for value in node.input}
+    made = [file.graph for file in graphs(small, {key: Stored(info) for key, info in tensors.items()}).values()]
+    assert [i.name for i in made[0].input][:2] == (["input_ids", "attention_mask"] if model.stack.padded else ["pixel_values"])
+    nodes = [node for graph in made for node in graph.node]
+    branches = [inner for node in nodes for attribute in node.attribute for inner in attribute.g.node]
+    used = {value for node in (*nodes, *branches) for value in node.input}
     assert {key for key, p in small.parameters().items() if p.role == "learned"} <= used
 
 

@@ -29,6 +29,7 @@ class Tower:
     dropout: str
     blocks: list[str] = field(default_factory=list)  # the text of each class of layers
     held: bool = True
+    suffixes: dict[str, str] = field(default_factory=dict)  # of the functions that the parts of the embedding call
 
     @property
     def stack(self) -> Stack:
@@ -80,7 +81,14 @@ class Tower:
         }
 
     def _view(self, part: Instance) -> View:
-        return View(self.page, (part.component,), Owner(), part.dims(self.stack.dims))
+        def view(suffix: str) -> View:
+            return View(self.page, (part.component,), Owner(), part.dims(self.stack.dims), name=suffix)
+
+        if part.component.axis != "embed":
+            return view("")
+        if part.path not in self.suffixes:
+            self.suffixes[part.path] = self.page.suffix("embed", lambda suffix: view(suffix).macro("definition"))
+        return view(self.suffixes[part.path])
 
     def _embedding(self) -> tuple[list[tuple[str, str]], list[str]]:
         """The modules, and the lines that bind x."""

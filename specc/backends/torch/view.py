@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -62,6 +63,16 @@ class Page:
     def define(self, axis: str, text: str) -> None:
         if text := text.strip():
             self.definitions[axis][text] = None
+
+    def suffix(self, axis: str, text: Callable[[str], str]) -> str:
+        """What follows the name of a helper function: nothing, or a number where another one of that name says something else."""
+        for number in count(1):
+            suffix = f"_{number}" if number > 1 else ""
+            made = text(suffix).strip()
+            known = {defined.partition("(")[0] for defined in self.definitions[axis]}
+            if made in self.definitions[axis] or made.partition("(")[0] not in known or text("_0").strip() == made:
+                return suffix
+        raise AssertionError(axis)
 
     def title(self, title: str, what: Any) -> str:
         """The name of a class: its title, with a number where another class has that. `what` tells classes apart."""

@@ -51,7 +51,7 @@ class ByTorch:
 
     def run(self, inputs: Inputs) -> dict[str, ndarray]:
         """One full pass."""
-        out = self._call(inputs.given, inputs.mask)
+        out = self._call(inputs)
         return {name: getattr(out, name).numpy() for name in self.outputs}
 
     def steps(self, inputs: Inputs, pieces: list[int]) -> dict[str, ndarray]:
@@ -63,16 +63,18 @@ class ByTorch:
         for piece in pieces:
             end = start + piece
             part = inputs.piece(start, end)
-            out = self._call(part.given, part.mask, cache=cache)
+            out = self._call(part, cache=cache)
             found.append({name: getattr(out, name).numpy() for name in self.outputs})
             cache, start = out.cache, end
         return {name: np.concatenate([part[name] for part in found], axis=1) for name in self.outputs}
 
-    def _call(self, given: dict[str, ndarray], mask: ndarray, **more: Any) -> Any:
+    def _call(self, inputs: Inputs, **more: Any) -> Any:
         import torch
 
-        tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
+        given = {name: values for name, values in inputs.given.items() if name in self.takes}
         if self.padded:
-            tensors["attention_mask"] = torch.from_numpy(mask)
+            given["attention_mask"] = inputs.mask
+        if inputs.source is not None:
+            given = inputs.source.given | {"attention_mask": inputs.source.mask} | {f"decoder_{name}": values for name, values in given.items()}
         with torch.no_grad():
-            return self.network(**tensors, **more)
+            return self.network(**{name: torch.from_numpy(values) for name, values in given.items()}, **more)

@@ -29,21 +29,34 @@ class ByTransformers:
             self.network = published_class(folder).from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False, attn_implementation="eager", dtype=torch.float32
             )
+            if (head := stored_head(folder)) is not None:
+                untie(self.network, head)
         self.network.eval()
         self.takes = inspect.signature(self.network.forward).parameters
 
     def run(self, inputs: Inputs) -> dict[str, ndarray]:
         """One full pass. Positions count real tokens in a causal model."""
         import numpy as np
-        import torch
 
+        if inputs.source is not None:
+            return self._both(inputs, inputs.source)
         given = dict(inputs.given) | {"attention_mask": inputs.mask}
         if (pad := self.network.config.pad_token_id) is not None and "input_ids" in given:
             given["input_ids"] = np.where(inputs.mask == 0, pad, given["input_ids"])  # RoBERTa tells padding by it
         if self.causal:
             given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)
-        tensors = {name: torch.from_numpy(values) for name, values in given.items() if name in self.takes}
+        return self._computed({name: values for name, values in given.items() if name in self.takes})
+
+    def _both(self, inputs: Inputs, source: Inputs) -> dict[str, ndarray]:
+        """An encoder-decoder on a source and a target."""
+        target = {f"decoder_{name}": values for name, values in inputs.given.items()}
+        return self._computed(source.given | {"attention_mask": source.mask} | target)
+
+    def _computed(self, given: dict[str, ndarray]) -> dict[str, ndarray]:
+        import torch
+
         with torch.no_grad():
+            tensors = {name: torch.from_numpy(values) for name, values in given.items()}
             try:
                 out = self.network(**tensors)
             except (ValueError, RuntimeError):  # an image of another size, which some classes take only when they are told
@@ -67,6 +80,26 @@ def published_class(folder: Path) -> Any:
     if not isinstance(found, type) or not issubclass(found, transformers.PreTrainedModel):
         raise fail("SYS007", f"the config in {folder} names no class of transformers {transformers.__version__} in `architectures`")
     return found
+
+
+def stored_head(folder: Path) -> Any:
+    """The output matrix that a checkpoint holds; None where it holds none, or keeps it in another file than the usual one."""
+    from safetensors import safe_open
+
+    file = folder / "model.safetensors"
+    if not file.is_file():
+        return None
+    with safe_open(file, "pt") as tensors:
+        return tensors.get_tensor("lm_head.weight").float() if "lm_head.weight" in tensors.keys() else None
+
+
+def untie(network: Any, head: Any) -> None:
+    """Gives a network the output matrix that its checkpoint holds: of the T5 family the library ties every one, whatever the config says."""
+    import torch
+
+    own = getattr(network, "lm_head", None)
+    if own is not None and not torch.equal(own.weight, head):
+        own.weight = torch.nn.Parameter(head)
 
 
 @contextmanager

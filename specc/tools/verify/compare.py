@@ -81,5 +81,6 @@ def _by_longest(model: Model) -> bool:
         held = (getattr(component, name) for name in type(component).model_fields)
         return component.by_longest or any(inside(part) for part in held if isinstance(part, Component))
 
-    parts = [c for layer in model.stack.layers for c in (layer.position, layer.mask, *(i.component for i in layer.instances))]
+    layers = [layer for stack in model.stacks for layer in stack.distinct]
+    parts = [c for layer in layers for c in (layer.position, layer.mask, *(i.component for i in layer.instances))]
     return any(inside(part) for part in parts)

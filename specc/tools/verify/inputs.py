@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from specc.ir.model import Model
+from specc.ir.model import Model, Stack
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -20,12 +20,13 @@ RUN = 5  # tokens of one document, on average
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A batch: the tokens, which of them are real, and what else the model asks for."""
+    """A batch: the tokens, which of them are real, and what else the model asks for; of an encoder-decoder those are the target's."""
 
     given: dict[str, ndarray]
     mask: ndarray  # [B, T], 1 is real
     shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)  # as declared, where it is another than [B, T]
     scalars: frozenset[str] = frozenset()  # the outputs that are one number for each token
+    source: Inputs | None = None  # what the encoder reads
 
     @property
     def length(self) -> int:
@@ -38,7 +39,7 @@ class Inputs:
         real = self.mask[number].astype(bool)
         rows = {name: values[number : number + 1] for name, values in self.given.items()}
         given = {name: values[:, real] if values.ndim > 1 else values for name, values in rows.items()}
-        return replace(self, given=given, mask=np.ones((1, int(real.sum())), np.int64))
+        return replace(self, given=given, mask=np.ones((1, int(real.sum())), np.int64), source=self.source and self.source.row(number))
 
     def real(self, name: str, values: ndarray) -> ndarray:
         """An output's values at real tokens; all of those that belong to a whole sequence."""
@@ -58,34 +59,47 @@ def proof_length(model: Model) -> int:
     """Tokens: more than any window holds, and no more than the model has positions for. Of an image: those of its own size."""
     if model.stack.dims.image is not None:
         return model.stack.dims.context or 0
-    reach = max((layer.mask.reach or 0 for layer in model.stack.layers), default=0)
-    parts = [i.component for i in model.stack.embedding.instances] + [layer.position for layer in model.stack.layers]
+    layers = [layer for stack in model.stacks for layer in stack.distinct]
+    reach = max((layer.mask.reach or 0 for layer in layers), default=0)
+    parts = [i.component for stack in model.stacks for i in stack.embedding.instances] + [layer.position for layer in layers]
     bounds = [getattr(part, "length", None) for part in parts]
-    return min([max(LENGTH, 2 * min(reach, 256)), *(b for b in (model.stack.dims.context, *bounds) if b)])
+    return min([max(LENGTH, 2 * min(reach, 256)), *(b for b in (*(stack.dims.context for stack in model.stacks), *bounds) if b)])
 
 
 def inputs(model: Model, length: int, padded: bool, seed: int = 0) -> Inputs:
     """Random tokens. The padding of the last row is where the model expects it: left of a causal text, right of another.
 
     Of images, which have no padding: those of the model's own size, and in its place images of fewer rows and more columns.
+    Of an encoder-decoder the source is padded, and one token shorter than the target.
     """
     import numpy as np
 
     draw = np.random.default_rng(seed)
+    if model.encoder is not None:
+        source = _tokens(model, model.encoder, max(length - 1, 1), padded, draw)
+        target = _tokens(model, model.stack, length, False, draw)
+        return replace(target, source=source)
     if image := model.stack.dims.image:
         (rows, columns), (down, across) = image.grid, image.patch
         if padded:
             rows, columns = max(1, rows - 1), columns + 1
         pixels = draw.standard_normal((BATCH, image.channels, rows * down, columns * across)).astype(np.float32)
         return Inputs({"pixel_values": pixels}, np.ones((BATCH, rows * columns + model.stack.dims.leading), np.int64))
-    wanted, given = model.inputs(), {}
-    for part in model.stack.embedding.instances:
+    return _tokens(model, model.stack, length, padded, draw)
+
+
+def _tokens(model: Model, stack: Stack, length: int, padded: bool, draw: Generator) -> Inputs:
+    """What one stack reads."""
+    import numpy as np
+
+    wanted, given = model.inputs(stack), {}
+    for part in stack.embedding.instances:
         for read in part.component.inputs():
-            rows = part.parameters(model.stack.dims)[0].shape[0]  # a part reads its own table
+            rows = part.parameters(stack.dims)[0].shape[0]  # a part reads its own table
             given[read.name] = draw.integers(PLAIN if rows > 4 * PLAIN else 0, rows, (BATCH, length), dtype=np.int64)
     mask = np.ones((BATCH, length), np.int64)
     hidden = min(PADDING, length - 1) if padded else 0
-    if hidden and model.stack.causal:
+    if hidden and stack.causal:
         mask[-1, :hidden] = 0
     elif hidden:
         mask[-1, -hidden:] = 0

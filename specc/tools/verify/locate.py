@@ -22,7 +22,9 @@ def first_difference(model: Model, given: Inputs, one: Compute, other: Compute) 
     for count, layer in enumerate(model.stack.layers, 1):
         cut = beginning(model, count)
         if apart(other(cut), one(cut), given, least=1.0) > TOLERANCE["float32"]:
-            return f"layer {count - 1} ({layer.label})" + (", or the embedding" if count == 1 else "")
+            of = f" of the {model.stack.name}" if model.stack.name else ""
+            before = (", or the encoder, or the embedding" if of else ", or the embedding") if count == 1 else ""
+            return f"layer {count - 1} ({layer.label}){of}{before}"
     return "the head" if model.stack.final_norm is None else "the final norm or the head"
 
 

@@ -23,31 +23,37 @@ class Place:
 
 
 def places(model: Model) -> Iterator[Place]:
-    """Every place of the stack that the heads read."""
-    stack = model.stack
-    for number, part in enumerate(stack.embedding.instances):
-
-        def put_embedding(change: Change, number: int = number) -> Model:
-            parts = _changed(stack.embedding.instances, number, change)
-            return _with_stack(model, embedding=stack.embedding.replaced(instances=parts))
-
-        yield Place(part.key, part.component, put_embedding)
-    yield from _layer_places(model)
-    if stack.final_norm is not None:
-        yield Place("final_norm", stack.final_norm, lambda change: _with_stack(model, final_norm=change(stack.final_norm)))
+    """Every place of every stack."""
+    for at in range(len(model.stacks)):
+        yield from _stack_places(model, at)
     for number, head in enumerate(model.heads):
         yield Place(head.key, head.component, lambda change, n=number: model.replaced(heads=_changed(model.heads, n, change)))
 
 
-def _layer_places(model: Model) -> Iterator[Place]:
-    labels = {layer.label: layer for layer in reversed(model.stack.layers)}
-    for label in dict.fromkeys(layer.label for layer in model.stack.layers):
-        first, prefix = labels[label], f"{label}." if len(labels) > 1 else ""
+def _stack_places(model: Model, at: int) -> Iterator[Place]:
+    stack = model.stacks[at]
+    for number, part in enumerate(stack.embedding.instances):
+
+        def put_embedding(change: Change, number: int = number) -> Model:
+            parts = _changed(stack.embedding.instances, number, change)
+            return _with_stack(model, at, embedding=stack.embedding.replaced(instances=parts))
+
+        yield Place(stack.prefix + part.key, part.component, put_embedding)
+    yield from _layer_places(model, at)
+    if stack.final_norm is not None:
+        yield Place(f"{stack.prefix}final_norm", stack.final_norm, lambda change: _with_stack(model, at, final_norm=change(stack.final_norm)))
+
+
+def _layer_places(model: Model, at: int) -> Iterator[Place]:
+    stack = model.stacks[at]
+    labels = {layer.label: layer for layer in reversed(stack.layers)}
+    for label in dict.fromkeys(layer.label for layer in stack.layers):
+        first, prefix = labels[label], stack.prefix + (f"{label}." if len(labels) > 1 else "")
 
         def put(change: Callable[[Layer], Layer], label: str = label) -> Model:
-            return _with_stack(model, layers=tuple(change(la) if la.label == label else la for la in model.stack.layers))
+            return _with_stack(model, at, layers=tuple(change(la) if la.label == label else la for la in stack.layers))
 
-        mixing = [i.component for i in first.instances if i.component.state(model.stack.dims)]
+        mixing = [i.component for i in first.instances if i.memory is None and i.component.state(stack.dims)]
         if mixing:  # what reads other tokens reads these too
             yield Place(f"{prefix}mask", first.mask, lambda change, put=put: put(lambda la: la.replaced(mask=change(la.mask))))
             position = lambda c, put=put: put(lambda la: la.replaced(position=c(la.position)))  # noqa: E731
@@ -64,8 +70,8 @@ def _changed(instances: tuple[Instance, ...], number: int, change: Change) -> tu
     return tuple(i.replaced(component=change(i.component)) if n == number else i for n, i in enumerate(instances))
 
 
-def _with_stack(model: Model, **changes) -> Model:
-    return model.replaced(stacks=(*model.stacks[:-1], model.stack.replaced(**changes)))
+def _with_stack(model: Model, at: int, **changes) -> Model:
+    return model.replaced(stacks=tuple(stack.replaced(**changes) if n == at else stack for n, stack in enumerate(model.stacks)))
 
 
 # ---- constants of the wiring
@@ -73,22 +79,27 @@ def _with_stack(model: Model, **changes) -> Model:
 
 def factors(model: Model) -> Iterator[tuple[str, float, Callable[[float], Model]]]:
     """Every constant that a formula multiplies by: its name, its value, and the model with another one."""
-    stack = model.stack
+    for at in range(len(model.stacks)):
+        yield from _stack_factors(model, at)
+
+
+def _stack_factors(model: Model, at: int) -> Iterator[tuple[str, float, Callable[[float], Model]]]:
+    stack = model.stacks[at]
     for value in dict.fromkeys(_factors(stack.embedding.value)):
 
         def in_embedding(other: float, value: float = value) -> Model:
-            return _with_stack(model, embedding=stack.embedding.replaced(value=_scaled(stack.embedding.value, value, other)))
+            return _with_stack(model, at, embedding=stack.embedding.replaced(value=_scaled(stack.embedding.value, value, other)))
 
-        yield f"embed: {value:g} *", value, in_embedding
+        yield f"{stack.prefix}embed: {value:g} *", value, in_embedding
     for block in dict.fromkeys(layer.block for layer in stack.layers):
         for value in dict.fromkeys(f for assign in block.body for f in _factors(assign.value)):
 
             def in_block(other: float, value: float = value, block=block) -> Model:
                 body = tuple(assign.replaced(value=_scaled(assign.value, value, other)) for assign in block.body)
                 changed = block.replaced(body=body)
-                return _with_stack(model, layers=tuple(la.replaced(block=changed) if la.block == block else la for la in stack.layers))
+                return _with_stack(model, at, layers=tuple(la.replaced(block=changed) if la.block == block else la for la in stack.layers))
 
-            yield f"{block.name}: {value:g} *", value, in_block
+            yield f"{stack.prefix}{block.name}: {value:g} *", value, in_block
 
 
 def _factors(wire: Wire) -> Iterator[float]:

@@ -14,7 +14,7 @@ from specc.resolve.program import load_source
 from specc.source import Source
 from specc.tools.importer.config import read_config
 from specc.tools.importer.run import import_model
-from specc.tools.verify.by_transformers import ByTransformers, published_class, quiet
+from specc.tools.verify.by_transformers import ByTransformers, published_class, quiet, untie
 from specc.tools.verify.run import Proof, one_thread, verify_checkpoint
 from specc.tools.verify.small_config import small_config
 
@@ -58,6 +58,9 @@ def _checkpoint(folder: Path, config: dict[str, Any], seed: int) -> None:
             for parameter in model.parameters():
                 noise = torch.randn(parameter.shape, generator=draw)
                 parameter.add_(noise / parameter.shape[-1] ** 0.5 if parameter.dim() > 1 else 0.3 * noise)
+            if config.get("tie_word_embeddings") is False and hasattr(model, "lm_head"):
+                shape = model.lm_head.weight.shape
+                untie(model, torch.randn(shape, generator=draw) / shape[-1] ** 0.5)
         model.save_pretrained(folder)
     file.write_text(json.dumps(config))
 
@@ -65,4 +68,4 @@ def _checkpoint(folder: Path, config: dict[str, Any], seed: int) -> None:
 def _numerics(model: Model) -> dict[str, Any]:
     """What decides a model's numbers: all but names, comments, training and the published layout."""
     stacks = [s.model_dump(exclude={"layers"}) | {"layers": [la.model_dump(exclude={"label"}) for la in s.layers]} for s in model.stacks]
-    return {"stacks": stacks, "heads": [head.model_dump() for head in model.heads]}
+    return {"stacks": stacks, "heads": [head.model_dump() for head in model.heads], "shared_tokens": model.shared_tokens}

@@ -78,14 +78,16 @@ def verify_checkpoint(model: Model, weights: Path, published: Any = None, subjec
     length = min(SHORT, proof_length(model)) if not subject else proof_length(model)
     small = sum(p.size for p in model.parameters().values()) < SMALL
     with near(weights) as folder, one_thread() if small else nullcontext():
-        graph = write.write(model, folder, weights, dtype="fp32").graph
-        rows = tuple(compared(model, length, ByTorch(model, None, weights), ByOnnx(model, folder, graph), published))
+        graphs = write.write(model, folder, weights, dtype="fp32").graphs
+        rows = tuple(compared(model, length, ByTorch(model, None, weights), ByOnnx(model, folder, graphs), published))
     return Proof(model.name, subject or f"in its own size, with the weights in {weights.name}, {length} tokens", rows)
 
 
 def _described(model: Model, small: Model, length: int) -> str:
     count = sum(p.size for p in small.parameters().values())
-    what = f"{len(small.stack.layers)} of {len(model.stack.layers)} layers, width {small.stack.dims.dim} of {model.stack.dims.dim}"
+    depths = [(len(own.layers), len(whole.layers)) for own, whole in zip(small.stacks, model.stacks, strict=True)]
+    layers = " and ".join(f"{some} of {all_}" for some, all_ in depths)
+    what = f"{layers} layers, width {small.stack.dims.dim} of {model.stack.dims.dim}"
     return f"{what if small is not model else 'in its own size'}, {count:,} drawn weights, {length} tokens"
 
 
