@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,6 +19,13 @@ class Node(BaseModel):
     def replaced(self, **changes: Any) -> Self:
         """The same with some fields changed, and checked again."""
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | changes)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """The same with some fields changed; what was worked out of the old ones is not taken along."""
+        made = super().model_copy(update=update, deep=deep)
+        for name in made.__dict__.keys() - type(self).model_fields.keys():
+            del made.__dict__[name]
+        return made
 
 
 def training(default: Any, **bounds: Any) -> Any:

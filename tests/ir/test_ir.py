@@ -176,3 +176,11 @@ def test_every_process_builds_the_same_graph_and_the_same_file(tmp_path: Path) -
             output(tmp_path, seed, "build", "small.specc", "--to", to, "-o", f"{to}{seed}")
         first, second = ((tmp_path / f"{to}{seed}" / file).read_bytes() for seed in ("1", "2"))
         assert first == second
+
+
+def test_a_copy_works_everything_out_again(small: Model) -> None:
+    """A cached count of the layers must not outlive them."""
+    stack = small.stack
+    assert len(stack.stored) == len(stack.distinct) == 2
+    cut = stack.model_copy(update={"layers": stack.layers[:1]})
+    assert len(cut.stored) == len(cut.distinct) == 1
