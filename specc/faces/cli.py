@@ -23,6 +23,7 @@ COMMANDS = {
     "lock": "write specc.lock: what every spec is, for CI to hold it to",
     "fmt": "write specs in the canonical layout, comments kept",
     "draw": "the architecture as a page or a picture",
+    "compare": "models side by side, as a table or a page",
     "lsp": "the language server, for editors",
 }
 FORMATS = {  # of the commands that only report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from specc.ir.wiring import Add, Block, Call, Concat, Insert, Ref, Scale, Wire
 from specc.syntax.layout import number
 
 LONGEST = 8  # items of a list that are shown
+LONG = re.compile(r"\d+\.\d{6,}")
 
 
 def spell(value: Any, full: bool = False) -> str:
@@ -35,6 +37,11 @@ def spell(value: Any, full: bool = False) -> str:
 def _said(component: Component, name: str, value: Any, full: bool) -> bool:
     field = type(component).model_fields[name]
     return field.is_required() or value != field.default or (full and bool(value))
+
+
+def brief(value: Any) -> str:
+    """The same for a page: long fractions cut short."""
+    return LONG.sub(lambda found: f"{float(found[0]):.6g}", spell(value))
 
 
 def spell_both(old: Any, new: Any) -> tuple[str, str]:

@@ -9,12 +9,12 @@ from specc.ir.model import Instance
 from specc.ir.node import Component, Dims, Parameter
 from specc.tools.draw.flow import Flow, Node
 from specc.tools.draw.svg import Drawing, element, text, titled, width, wrapped
-from specc.tools.spell import shape, spell
+from specc.tools.spell import brief, shape, spell
 
 BOX, GAP, ROW = 236.0, 30.0, 26.0  # widths of a box and of the space beside it, height between rows
 SUM = 11.0  # radius of a sum
 NARROW = 2 * SUM + 8
-LONG, NUMBERED = re.compile(r"\d+\.\d{6,}"), re.compile(r"\.\d+(?=\.)")
+NUMBERED = re.compile(r"\.\d+(?=\.)")
 DRAWN = ("attention", "ffn", "norm", "embed", "head", "position")  # axes that have a colour of their own
 
 
@@ -44,11 +44,6 @@ def box(title: str, component: Component, dims: Dims, wide: float = BOX) -> Draw
     told = "\n".join([spell(component, full=True), *(f"{p.name} {shape(p.shape)}" for p in parameters[:40])])
     drawing.add(titled(parts, told))
     return drawing
-
-
-def brief(component: Component) -> str:
-    """A component as a text would say it, long fractions cut short."""
-    return LONG.sub(lambda found: f"{float(found[0]):.6g}", spell(component))
 
 
 def _maps(parameters: tuple[Parameter, ...]) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 from specc.ir.model import Layer, Stack
 
 LONGEST = 12  # runs of a pattern that is looked for
+MOST = 8  # groups that are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,18 @@ def folded(stack: Stack) -> list[Group]:
             groups.append(Group(pattern, max(times, 1)))
         at += length * max(times, 1)
     return groups
+
+
+def told(stack: Stack) -> str:
+    """The same in words: `(5 local, 1 global) x 4, 2 local`; the number alone where all layers are of one kind."""
+    groups = folded(stack)
+    if len(groups) == 1 and len(groups[0].runs) == 1 and groups[0].times == 1:
+        return f"{len(stack.layers)} of one kind"
+    spelt = []
+    for group in groups[:MOST]:
+        runs = ", ".join(f"{run.count} {run.label}" for run in group.runs)
+        spelt.append(f"({runs}) x {group.times}" if group.times > 1 else runs)
+    return ", ".join([*spelt, "..."] if len(groups) > MOST else spelt)
 
 
 def _times(runs: list[Run], at: int, length: int) -> int:

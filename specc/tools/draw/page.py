@@ -11,12 +11,12 @@ from specc.ir.model import Model, Stack
 from specc.ir.node import Parameter
 from specc.tools.analyse import Costs
 from specc.tools.draw import figures
-from specc.tools.draw.boxes import DRAWN, NUMBERED, brief, count
+from specc.tools.draw.boxes import DRAWN, NUMBERED, count
 from specc.tools.draw.folded import kinds
 from specc.tools.draw.image import STYLE, inline
 from specc.tools.draw.masks import picture
 from specc.tools.draw.picture import draw, mask_square
-from specc.tools.spell import ranges, shape, size
+from specc.tools.spell import brief, ranges, shape, size
 
 HERE = Path(__file__).parent
 LARGE = 5.5  # pixels of a token in a mask of the page

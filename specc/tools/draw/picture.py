@@ -8,7 +8,7 @@ from specc.tools.draw.flow import of_block, of_formula
 from specc.tools.draw.folded import Group, Kind, folded, kinds
 from specc.tools.draw.masks import SIDE, picture
 from specc.tools.draw.svg import BOLD, Drawing, element, text, titled, width, wrapped
-from specc.tools.spell import ranges, shape
+from specc.tools.spell import brief, ranges, shape
 
 MARGIN, BETWEEN, STEP = 24.0, 34.0, 30.0
 TOWER = boxes.BOX
@@ -134,7 +134,7 @@ def _card(stack: Stack, kind: Kind, number: int) -> Drawing:
     body, x = boxes.draw(flow, stack.dims, names)
     room = max(body.width, 300.0)
     square = _square(stack, kind)
-    head = [f"position  {boxes.brief(layer.position)}", f"mask  {boxes.brief(layer.mask)}", f"block  {layer.block.name}"]
+    head = [f"position  {brief(layer.position)}", f"mask  {brief(layer.mask)}", f"block  {layer.block.name}"]
     beside = room - (SIDE * CELL + 20 if square else 0)
     lines = [line for told in head for line in wrapped(told, beside, 11, 3)]
     total = len(stack.layers)

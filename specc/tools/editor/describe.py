@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from specc.diagnostics.finding import SpecError
 from specc.ir.model import Model
 from specc.ir.node import Component
 from specc.resolve.model import Resolved
 from specc.tools import facts
 from specc.tools.analyse import Costs
+from specc.tools.draw.folded import told
 from specc.tools.editor import wording
 from specc.tools.editor.values import Placed
 from specc.tools.spell import ranges, size, spell
@@ -39,19 +38,12 @@ def model(model: Model) -> str:
 
 def layout(model: Model) -> str:
     """Which kind of layer stands where."""
-    lines = []
-    for stack in model.stacks:
-        runs = [(label, len(list(run))) for label, run in groupby(layer.label for layer in stack.layers)]
-        shown = [f"{count} x {label}" if count > 1 else label for label, count in runs[:12]]
-        lines.append(
-            f"{stack.name + ': ' if stack.name else ''}{len(stack.layers)} layers: {', '.join([*shown, '...'] if len(runs) > 12 else shown)}"
-        )
-    return "\n\n".join(lines)
+    return "\n\n".join(f"{stack.name + ': ' if stack.name else ''}{len(stack.layers)} layers: {told(stack)}" for stack in model.stacks)
 
 
 def layers(model: Model, label: str) -> str:
     """Where a kind of layer stands, and what one of them holds."""
-    told = []
+    found = []
     for stack in model.stacks:
         numbers = [n for n, layer in enumerate(stack.layers) if layer.label == label]
         if not numbers:
@@ -59,10 +51,10 @@ def layers(model: Model, label: str) -> str:
         layer = stack.layers[numbers[0]]
         rows = [(i.path, spell(i.component), f"{sum(p.size for p in i.parameters(stack.dims)):,}") for i in layer.instances]
         rows += [("position", spell(layer.position), ""), ("mask", spell(layer.mask), "")]
-        told.append(
+        found.append(
             f"{len(numbers)} of {len(stack.layers)} layers: {ranges(numbers)}\n\n" + table(("sublayer", "what it is", "parameters"), rows)
         )
-    return "\n\n".join(told)
+    return "\n\n".join(found)
 
 
 def component(component: Component) -> str:
