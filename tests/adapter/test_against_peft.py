@@ -9,8 +9,9 @@ import pytest
 
 from specc.diagnostics.finding import SpecError
 from specc.ir.adapter import stays
+from specc.tools.importer.adapter.run import import_adapter
 from specc.tools.tolerance import TOLERANCE, VISIBLE, distance
-from tests.adapter.published import VOCAB, Published, publish
+from tests.adapter.published import VOCAB, Published, publish, resolved
 
 peft = pytest.importorskip("peft")
 transformers = pytest.importorskip("transformers")
@@ -32,6 +33,10 @@ def llama():
 
 def gpt2():
     return transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
+
+
+def mixtral():
+    return transformers.MixtralForCausalLM(transformers.MixtralConfig(**LLAMA, num_local_experts=4, num_experts_per_tok=2))
 
 
 def bert():
@@ -81,6 +86,19 @@ CASES: dict[str, tuple[Callable, Callable, str]] = {
         "ia3(after: [attention.k, attention.v], before: [attention.o, ffn.down])",
     ),
     "bert prompt": (bert, lambda: peft.PromptTuningConfig(task_type="FEATURE_EXTRACTION", num_virtual_tokens=3), "prompt(length: 3)"),
+    "mixtral lora": (
+        mixtral,
+        lambda: peft.LoraConfig(r=3, lora_alpha=5, target_modules=["q_proj"], target_parameters=["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]),
+        "lora(rank: 3, alpha: 5, targets: [attention.q, fused(ffn.experts.gate, ffn.experts.up), ffn.experts.down])",
+    ),
+    "mixtral dora": (
+        mixtral,
+        lambda: peft.LoraConfig(r=3, lora_alpha=5, use_dora=True, target_modules=["q_proj", "o_proj"]),
+        "lora(rank: 3, alpha: 5, dora: true, targets: [attention.q, attention.o])",
+    ),
+    "mixtral ia3": (mixtral, lambda: peft.IA3Config(target_modules=["k_proj", "v_proj"], feedforward_modules=[]), "ia3(after: [attention.k, attention.v])"),
+    "mixtral prefix": (mixtral, lambda: peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3), "prefix(length: 3)"),
+    "mixtral prompt": (mixtral, lambda: peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3), "prompt(length: 3)"),
     "gpt2 lora": (
         gpt2,
         lambda: peft.LoraConfig(r=4, lora_alpha=6, target_modules=["c_attn", "c_fc"]),
@@ -139,3 +157,15 @@ def test_in_onnx_beside_the_weights(case: Published):
 def test_in_onnx_merged(case: Published):
     _merges(case)
     _same(case.onnx(merging=True), case)
+
+
+def test_an_import_says_the_same(case: Published):
+    imported = import_adapter(case.folder / "adapter", case.folder / "base.specc", case.found.base.model, case.folder / "i.specc", "i")
+    (case.folder / "i.specc").write_text(imported.text, "utf-8")
+    made = resolved(case.folder / "i.specc", "i").adapter
+    assert said(made) == said(case.found.adapter)
+    assert made.parameters() == case.found.adapter.parameters()
+
+
+def said(adapter) -> dict[str, tuple]:
+    return {site.key: (method.kind, getattr(method, "scale", None), method.dora if method.kind == "lora" else None) for method, site in adapter.sites()}

@@ -57,4 +57,11 @@ def codes() -> list[Code]:
             "adapter weights that do not fit",
             "The file holds other tensors than the adapter, or none.",
         ),
+        Code(
+            "ADP009",
+            "an adapter config that cannot be taken over",
+            "The config asks for something that the language does not have, or does not agree with the tensors beside it.",
+        ),
+        Code("ADP010", "an unknown field of an adapter config", "The field is not known, and was not taken over."),
+        Code("ADP011", "an adapter that the published layout cannot hold", "peft's folder holds one method, on modules of the published model."),
     ]

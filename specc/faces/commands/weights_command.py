@@ -26,7 +26,7 @@ def _action(actions, name: str, help: str) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
     parser.add_argument("spec")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write into")
-    parser.add_argument("--model", help="which model of the file")
+    parser.add_argument("--model", help="which model of the file; convert: or which adapter")
     parser.add_argument("--format", choices=("text", "json"), default=argparse.SUPPRESS)
     parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS)
     return parser
@@ -34,12 +34,15 @@ def _action(actions, name: str, help: str) -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     from specc.diagnostics.finding import fail
-    from specc.faces.loading import one_model
+    from specc.faces.loading import one_model, one_subject
+    from specc.resolve.adapter import ResolvedAdapter
 
-    model = one_model(options.spec, options.model).model
-    work = _init if options.action == "init" else _convert
+    found = (one_model if options.action == "init" else one_subject)(options.spec, options.model)
     try:
-        written = work(model, options)
+        if isinstance(found, ResolvedAdapter):
+            written = _adapter(found.adapter, options)
+        else:
+            written = (_init if options.action == "init" else _convert)(found.model, options)
     except OSError as error:
         raise fail("SYS005", f"cannot write into {options.output}: {error.strerror or error}") from None
     if options.format == "json":
@@ -65,6 +68,15 @@ def _convert(model, options: argparse.Namespace) -> Path:
     if options.to == "own":
         return to_own(model, checkpoint, out, _progress())
     return to_published(model, checkpoint, out, options.layout, _progress())
+
+
+def _adapter(adapter, options: argparse.Namespace) -> Path:
+    """An adapter's weights: specc's own file, or peft's folder."""
+    from specc.weights.adapter.export import to_published
+    from specc.weights.adapter.held import open_adapter, to_own
+
+    tensors, out = open_adapter(Path(options.source), adapter), Path(options.output)
+    return to_own(tensors, out) if options.to == "own" else to_published(adapter, tensors, out)
 
 
 def _progress() -> Callable[[str, int, int], None]:

@@ -11,6 +11,7 @@ from specc.weights.arrays import load
 from specc.weights.safetensors import TensorInfo, read_header
 from specc.weights.stored import Stored
 from specc.weights.wording import listed, sizes
+from specc.weights.write import write
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -21,17 +22,18 @@ FLOATS = ("F32", "F16", "BF16", "F64")
 
 def open_adapter(folder: Path, adapter: Adapter) -> dict[str, ndarray]:
     """Every tensor of the adapter in float32. Raises SpecError where the folder does not hold just these."""
-    from specc.weights.adapter.published import FILE, to_own
+    from specc.weights.adapter.published import FILE, read_published, to_own
 
     if (folder / OWN).is_file():
-        return checked({name: _array(info) for name, info in read_header(folder / OWN).items()}, adapter, OWN)
+        return checked({name: array_of(info) for name, info in read_header(folder / OWN).items()}, adapter, OWN)
     if (folder / FILE).is_file():
-        return checked(to_own(adapter, {name: _array(info) for name, info in read_header(folder / FILE).items()}), adapter, FILE)
+        return checked(to_own(adapter, read_published(folder)), adapter, FILE)
     help = "the generated adapter's `save` writes the first"
     raise fail("ADP008", f"{folder} holds neither {OWN} nor {FILE}", help=help)
 
 
-def _array(info: TensorInfo) -> ndarray:
+def array_of(info: TensorInfo) -> ndarray:
+    """A tensor of a file, in float32."""
     if info.dtype not in FLOATS:
         raise fail("ADP008", f"the tensor `{info.name}` is of type {info.dtype}, which is no floating-point number")
     return load(Stored(info), widen=True).astype("float32")
@@ -54,3 +56,11 @@ def of_site(tensors: dict[str, ndarray], key: str, kind: str) -> dict[str, ndarr
     """What a method holds at one place, by the method's own names."""
     start = f"{key}.{kind}."
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+def to_own(tensors: dict[str, ndarray], out: Path) -> Path:
+    """Writes adapter.safetensors, in float32."""
+    import numpy as np
+
+    entries = [(name, "F32", array.shape) for name, array in tensors.items()]
+    return write(out, OWN, entries, lambda name: [np.ascontiguousarray(tensors[name], "<f4").tobytes()])

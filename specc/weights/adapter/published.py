@@ -6,13 +6,16 @@ Names and shapes as the library peft, version 0.21, writes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specc.components.adapter.base import Site
+from specc.components.adapter.base import Method, Site
 from specc.diagnostics.finding import fail
 from specc.ir.adapter import Adapter, sites
+from specc.weights.adapter.experts import experts
 from specc.weights.adapter.modules import Module, modules
 from specc.weights.arrays import cut
+from specc.weights.safetensors import read_header
 from specc.weights.stored import Part
 
 if TYPE_CHECKING:
@@ -21,20 +24,34 @@ if TYPE_CHECKING:
 FILE, PREFIX, PROMPT = "adapter_model.safetensors", "base_model.model.", "prompt_embeddings"
 
 
+def read_published(folder: Path) -> dict[str, ndarray]:
+    """Every tensor of a published folder, in float32."""
+    from specc.weights.adapter.held import array_of
+
+    if not (folder / FILE).is_file():
+        raise fail("ADP008", f"{folder} holds no {FILE}", help="peft's `save_pretrained` writes it")
+    return {name: array_of(info) for name, info in read_header(folder / FILE).items()}
+
+
 def to_own(adapter: Adapter, tensors: Mapping[str, ndarray]) -> dict[str, ndarray]:
     """Every tensor of the adapter. Raises SpecError where one is missing, or left over."""
     left, found = dict(tensors), {}
+    stacked = {slots: (pair, n) for pair in experts(adapter.base, tensors, PREFIX) for n, slots in enumerate(pair.slots)}
     for method in adapter.methods:
         if method.place in ("keys", "tokens"):
-            if method.shared(sites(method, adapter.base)):
-                raise fail("ADP008", f"{FILE} holds keys and values, and not what they came out of", help="leave `reparameterised` out of the spec")
-            if PROMPT not in left:
-                raise fail("ADP008", f"{FILE} holds no {PROMPT}")
-            found |= method.unpacked(sites(method, adapter.base), left)
+            found |= _ahead(adapter, method, left)
     for method, site in adapter.sites():
+        slots = tuple(slot.key for slot in site.slots)
         if method.place in ("keys", "tokens"):
             continue
-        reader = method.published(site)
+        if not (reader := method.published(site)):
+            raise fail("ADP008", f"peft has no `{method.kind}`, so that {FILE} cannot hold it")
+        if slots in stacked:
+            pair, number = stacked[slots]
+            a, b = pair.factors(tensors, number)
+            found |= {f"{site.key}.{method.kind}.a": a, f"{site.key}.{method.kind}.b": b}
+            left.pop(pair.a, None), left.pop(pair.b, None)
+            continue
         module = _module_of(adapter, site, left, reader)
         for own, how in reader.items():
             array = left.pop(f"{PREFIX}{module.name}.{how.suffix}")
@@ -45,6 +62,19 @@ def to_own(adapter: Adapter, tensors: Mapping[str, ndarray]) -> dict[str, ndarra
     if left:
         raise fail("ADP008", f"the adapter `{adapter.name}` has no place for {', '.join(sorted(left)[:5])} of {FILE}")
     return found
+
+
+def _ahead(adapter: Adapter, method: Method, left: dict[str, ndarray]) -> dict[str, ndarray]:
+    """What stands in front of the tokens, out of the one tensor that holds it all."""
+    acting = sites(method, adapter.base)
+    if method.shared(acting):
+        raise fail("ADP008", f"{FILE} holds keys and values, and not what they came out of", help="leave `reparameterised` out of the spec")
+    if PROMPT not in left:
+        raise fail("ADP008", f"{FILE} holds no {PROMPT}")
+    width = sum(2 * s.heads * s.head_dim for s in acting) if method.place == "keys" else acting[0].width
+    if left[PROMPT].shape != (method.length, width):
+        raise fail("ADP008", f"{PROMPT} is {list(left[PROMPT].shape)}, and this adapter's is [{method.length}, {width}]")
+    return method.unpacked(acting, left)
 
 
 def _module_of(adapter: Adapter, site: Site, tensors: Mapping[str, ndarray], reader: Mapping) -> Module:

@@ -74,7 +74,7 @@ class FrameAhead(Frame):
 
     @cached_property
     def _given_mask(self) -> Value:
-        return super().given("attention_mask", ("batch", self._all))
+        return super().given("attention_mask", ("batch", self.all_tokens))
 
     @cached_property
     def missing(self) -> Value:

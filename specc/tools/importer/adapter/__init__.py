@@ -1,0 +1,1 @@
+"""A published adapter (peft's folder) to an adapter in the language."""
