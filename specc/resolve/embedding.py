@@ -9,7 +9,7 @@ from specc.ir.wiring import Wire
 from specc.resolve.components import build
 from specc.resolve.parts import Parts
 from specc.resolve.values import Constructor
-from specc.resolve.width import tokens_of, width_of
+from specc.resolve.width import check_patches, tokens_of, width_of
 from specc.resolve.wiring import Wirer
 from specc.source import Span
 from specc.syntax import tree
@@ -59,6 +59,7 @@ def read_embedding(parts: Parts) -> Embedding:
     value = wirer.wire(field)
     if image:
         parts.dims = parts.dims.model_copy(update={"context": tokens_of(value, instances, parts.dims, field.span)})
+        check_patches(value, instances, parts.dims, field.span)
     if (width := width_of(value, instances, field.span)) != parts.dims.dim:
         raise fail("SHP004", f"the embedding is {width} wide, and the model {parts.dims.dim}", field.span, "`project(...)` changes the width")
     return Embedding(value=value, instances=tuple(instances.values()))

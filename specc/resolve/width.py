@@ -30,6 +30,39 @@ def _one_width(widths: list[int], span: Span) -> int:
     return widths[0]
 
 
+def check_patches(wire: Wire, instances: dict[str, Instance], dims: Dims, span: Span) -> None:
+    """Heads and tables of positions take the patches for the last tokens. Raises SpecError where they are not."""
+    kinds = [kind for kind, count in _runs(wire, instances, dims) if count]
+    if "patch" not in kinds:
+        raise fail("IMG001", "the embedding of an image model holds no patches of the image", span, "`patches()` makes them")
+    if any(kind != "patch" for kind in kinds[kinds.index("patch") :]):
+        raise fail("IMG001", "the patches are the last tokens of an image, row by row, and others stand behind them here", span)
+
+
+def _runs(wire: Wire, instances: dict[str, Instance], dims: Dims) -> list[tuple[str, int]]:
+    """What the tokens of a formula stand for, in runs."""
+    match wire:
+        case Call(inputs=()):
+            component = instances[wire.instance].component
+            return [(component.stands_for, component.tokens(dims))]
+        case Call(inputs=(of,)) | Scale(of=of):
+            return _runs(of, instances, dims)
+        case Concat():
+            return [run for part in wire.parts for run in _runs(part, instances, dims)]
+        case Insert():
+            before, after, left = [], [], wire.at
+            for kind, count in _runs(wire.into, instances, dims):
+                here = min(left, count)
+                before.append((kind, here))
+                after.append((kind, count - here))
+                left -= here
+            return before + _runs(wire.what, instances, dims) + after
+        case Add():
+            terms = [_runs(term, instances, dims) for term in wire.terms]
+            return next((runs for runs in terms if any(kind != "position" for kind, _ in runs)), terms[0])
+    raise AssertionError(wire)
+
+
 def tokens_of(wire: Wire, instances: dict[str, Instance], dims: Dims, span: Span) -> int:
     """How many tokens a formula makes of an image of the model's own size. Raises SpecError where terms differ in that."""
     match wire:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -12,12 +12,14 @@ from specc.ir.node import Component, Dims
 class Embedded(Component):
     """A source (`takes` 0 inputs) or a map (`takes` 1) of the embedding formula.
 
+    stands_for: what one of its tokens is in an image: a patch, a token of its own, or the position of any.
     of_images: whether it stands only in models that read images (True), only in others (False), or in both (None).
     whole_rows: whether a token's value depends on all tokens of its row, so that a row cannot be read step by step.
     """
 
     axis: ClassVar[str] = "embed"
     takes: ClassVar[int] = 0
+    stands_for: ClassVar[Literal["patch", "token", "position"]] = "token"
     of_images: ClassVar[bool | None] = None
     whole_rows: ClassVar[bool] = False
 

@@ -20,6 +20,7 @@ class LearnedPosition(Part):
     """
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "length"), "Gather")
+    stands_for: ClassVar[Literal["patch", "token", "position"]] = "position"
     kind: Literal["learned_position"] = "learned_position"
     length: int = Field(gt=0)
     offset: int = Field(default=0, ge=0)

@@ -16,6 +16,7 @@ class Patches(Part):
     mask_token adds a learned vector that stands for hidden patches in training (DINOv2, BEiT); a checkpoint may lack it.
     """
 
+    stands_for: ClassVar[Literal["patch", "token", "position"]] = "patch"
     of_images: ClassVar[bool | None] = True
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "patch", "channels", "bias"), "Conv")
     kind: Literal["patches"] = "patches"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.components.probe import Case, Probe, picture
 
-CASES = (Case(picture(embed="concat(class_token(), patches())"), (picture(embed="concat(patches(), class_token())"), picture(embed="patches()"))),)
+CASES = (Case(picture(embed="concat(class_token(), patches())"), (picture(embed="patches()"),)),)
 PROBES = {
     "width": Probe(
         picture(embed="project(concat(class_token(width: 8), patches(width: 8)))"),
