@@ -85,7 +85,7 @@ def _reading(graph: Graph, text: Text, outputs: dict[str, ndarray], tokens: Toke
         return {"tokens": record}, [f"{token:{wide}}  {found.label}  {found.score:.4f}" for token, found in pairs]
     if graph.heads == ("mlm",) and tokens is not None:
         return _fillings(text, outputs["logits"], tokens)
-    lines = [f"{name} {list(array.shape)}: {_first(array)}" for name, array in outputs.items()]
+    lines = [f"{name} {list(array.shape)}: {first_values(array)}" for name, array in outputs.items()]
     return {name: array.tolist() for name, array in outputs.items()}, lines
 
 
@@ -98,6 +98,6 @@ def _fillings(text: Text, logits: ndarray, tokens: Tokens) -> tuple[dict[str, An
     return {"masks": record}, [f"{f.position}: " + ", ".join(f"{word} {score:.4f}" for _, word, score in f.tokens) for f in found]
 
 
-def _first(array: ndarray) -> str:
+def first_values(array: ndarray) -> str:
     values = array.reshape(-1)
     return ", ".join(f"{value:.6f}" for value in values[:VALUES]) + (", ..." if values.size > VALUES else "")

@@ -20,7 +20,7 @@ from specc.weights.own import layout, own_layout
 from specc.weights.seal import seal, written
 
 CHANGED = "merged.safetensors"  # the parameters that an adapter changes
-COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
+COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "preprocessor_config.json")
 COMPUTE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
 
@@ -161,6 +161,8 @@ def _facts(model: Model) -> dict[str, str]:
     facts = {"specc.model": model.name, "specc.kind": kind}
     facts["specc.head"] = " ".join(head.component.kind for head in model.heads)
     sizes = {"specc.vocab": dims.vocab, "specc.context": dims.context}
+    if dims.image is not None:
+        facts |= {"specc.patch": "{} {}".format(*dims.image.patch), "specc.leading": str(dims.leading)}
     return facts | {name: str(size) for name, size in sizes.items() if size is not None}
 
 

@@ -1,10 +1,12 @@
-"""`specc run DIR`: text that a built causal model writes, or what a built encoder says of a text."""
+"""`specc run DIR`: text that a built causal model writes, or what a built encoder says of a text or an image."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+
+from specc.faces.image_options import add_preparation
 
 NEW = 128
 GENERATING = ("max_new_tokens", "temperature", "top_k", "top_p", "seed", "chunk")
@@ -16,6 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     given.add_argument("--prompt", action="append", metavar="TEXT", help="a text that a causal model goes on with")
     given.add_argument("--text", action="append", metavar="TEXT", help="a text for an encoder or a classifier")
     given.add_argument("--ids", action="append", metavar="1,2,3", help="token ids instead of a text; ids are printed")
+    given.add_argument("--image", action="append", metavar="FILE", help="an image for a model of images, or its pixel values as an .npy file")
+    add_preparation(parser.add_argument_group("images (what preprocessor_config.json says, if these are not given)"))
     new = parser.add_argument_group("generation (greedy unless temperature, top-k or top-p is given)")
     new.add_argument("--max-new-tokens", type=int, metavar="N", help=f"at most so many; {NEW} if not given")
     new.add_argument("--temperature", type=float, metavar="T", help="divides the logits; 0 is greedy")
@@ -31,16 +35,23 @@ def run(options: argparse.Namespace) -> int:
     from specc.diagnostics.finding import fail
     from specc.tools.runtime.session import open_graph
 
-    kinds = [name for name in ("prompt", "text", "ids") if getattr(options, name) is not None]
+    kinds = [name for name in ("prompt", "text", "ids", "image") if getattr(options, name) is not None]
     if len(kinds) != 1:
         problem = f"{' and '.join('--' + kind for kind in kinds)} do not go together" if kinds else "there is no input"
-        raise fail("SYS022", problem, None, "give --prompt, --text or --ids, each as often as you like")
+        raise fail("SYS022", problem, None, "give --prompt, --text, --ids or --image, each as often as you like")
     graph = open_graph(Path(options.folder), options.provider, options.fast_start)
     print(graph.remark, file=sys.stderr)
     if kinds == ["prompt"] or (kinds == ["ids"] and graph.heads == ("lm",)):
         return _generate(graph, options)
     if unused := [f"--{name.replace('_', '-')}" for name in GENERATING if getattr(options, name) is not None]:
         raise fail("SYS022", f"{', '.join(unused)} is for generating, and nothing is generated from --{kinds[0]} here")
+    if kinds == ["image"]:
+        from specc.faces.image_output import print_images
+
+        print_images(graph, options)
+        return 0
+    if given := [f"--{name}" for name in ("size", "mean", "std") if getattr(options, name) is not None]:
+        raise fail("SYS022", f"{', '.join(given)} belongs to --image")
     return _encode(graph, options)
 
 

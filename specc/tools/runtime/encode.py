@@ -25,6 +25,8 @@ def encode(graph: Graph, texts: Sequence[Text]) -> list[dict[str, ndarray]]:
 
     if graph.heads == ("lm",):
         raise fail("SYS022", f"this graph generates text: it is {described(graph)}", None, "give it --prompt or --ids")
+    if "pixel_values" in graph.inputs:
+        raise fail("SYS022", "this graph reads images", None, "give it --image")
     check_ids(graph, [text.ids for text in texts])
     check_inputs(graph)
     ids, mask = right_padded([text.ids for text in texts])

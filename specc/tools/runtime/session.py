@@ -75,7 +75,7 @@ class Graph:
                 binding.bind_cpu_input(name, held[-1])
             else:
                 binding.bind_ortvalue_input(name, value)
-        rows = {"batch": len(feeds["input_ids"]), "sequence": feeds["input_ids"].shape[1]}
+        rows = {"batch": len(feeds["input_ids"]), "sequence": feeds["input_ids"].shape[1]} if "input_ids" in feeds else {}
         arrays = {}
         for name in wanted:
             kind, extents = self.outputs[name]
