@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from specc.components.registry import SUBLAYERS, load, members
+from specc.components.registry import OVER, SUBLAYERS, load, members
 from specc.resolve.functions import FUNCTIONS
 from specc.resolve.parts import INNER, KNOWN, MODEL_ONLY, OF_FAMILIES
 from specc.syntax import driver
@@ -135,6 +135,8 @@ class _Completer:
             yield from (Completion(name, "name", f"{name} = $0") for name in self._locals())
             if "final_norm" not in self.frame.given:
                 yield Completion("final_norm", "field", "final_norm = $0", doc=wording.field_doc("final_norm"))
+        elif kind == "adapter":
+            yield from (self._variant(axis, kind) for axis in OVER for kind in members(axis))
         elif kind in ("model", "layer", "encoder", "decoder"):
             for name in KNOWN:
                 if name not in self.frame.given and not (kind == "layer" and name in MODEL_ONLY) and self._fits(name):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from specc.components.registry import AXES, SUBLAYERS, axes_of, axis_of_field, load, members
+from specc.components.registry import AXES, OVER, SUBLAYERS, axes_of, axis_of_field, load, members
 from specc.ir.node import Component
 from specc.resolve.parts import OF_FAMILIES, RATES, SIZES
 from specc.tools.editor.outline import Frame
 
-OTHER_AXES = {"final_norm": ("norm",)}  # fields of a model that take variants of an axis of another name
-PLAIN = (*SIZES, *RATES, *OF_FAMILIES, "block", "layers")  # fields that take no variant
+OTHER_AXES = {"final_norm": ("norm",), "cross": ("attention",)}  # fields of a model that take variants of an axis of another name
+PLAIN = (*SIZES, *RATES, *OF_FAMILIES, "block", "layers", "shared_tokens")  # fields that take no variant
 
 
 def axes_of_field(path: str) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def axes_at(frame: Frame) -> tuple[str, ...]:
         if around.kind in ("block", "checks", "weights"):
             return ()
         if around.kind == "adapter":
-            return tuple(axis for axis in AXES if axis == "adapter")
+            return OVER
         if around.kind in ("model", "layer", "encoder", "decoder"):
             return axes_of_field(around.statement) if around.statement else ()
     return ()

@@ -48,11 +48,15 @@ class Names:
         places = self.definitions(found)
         if found.kind in ("model", "block", "label", "file") or not places:
             return frozenset(places[:1])
-        if self._variable(found) or self._local(found):
+        if self.is_local(found):
             return frozenset(places[-1:])
         owners = [(self.path, model)] if (model := found.frame.section("model")) else self._users(found)
         roots = (self._root(path, model, found.name) for path, model in owners)
         return frozenset(root for root in roots if root is not None) or frozenset(places[:1])
+
+    def is_local(self, found: Occurrence) -> bool:
+        """Whether a name is bound by a block, a `for`, or as a family's config."""
+        return bool(self._variable(found) or self._local(found))
 
     # ---- the kinds of names, innermost first
 

@@ -54,10 +54,11 @@ class Project:
         return [path, *(other for other in self.files() if other != path and path in self.used(other)[:-1])]
 
     def files(self) -> list[Path]:
-        """Every spec of the workspace: open ones, and those that its folders hold."""
+        """Every spec of the workspace: open ones, those beside them, and those that its folders hold."""
         found = dict.fromkeys(path.resolve() for path in self.buffers)
-        for folder in self.folders:
-            for path in _specs(folder):
+        beside = dict.fromkeys(path.parent for path in found)
+        for specs in (*(folder.glob("*.specc") for folder in beside), *map(_specs, self.folders)):
+            for path in specs:
                 if len(found) >= MOST_FILES:
                     return list(found)
                 found[path.resolve()] = None

@@ -8,6 +8,7 @@ from pathlib import Path
 from specc.diagnostics.edits import Edit, applied
 from specc.diagnostics.finding import SpecError
 from specc.ir.fingerprint import fingerprint
+from specc.resolve.parts import KNOWN
 from specc.resources import SPECS
 from specc.syntax import tables
 from specc.tools.editor.analysis import analyse
@@ -23,7 +24,7 @@ def occurrences(project: Project, path: Path, found: Occurrence) -> list[Place]:
     origins = Names(project, path).origins(found)
     if not origins:
         return []
-    files = {other for origin in origins for other in project.users(origin.path)} | {path.resolve()}
+    files = {other for origin in origins for other in project.users(origin.path)} | set(project.used(path))
     places: set[Place] = set()
     for file in sorted(files):
         names = Names(project, file)
@@ -36,17 +37,16 @@ def occurrences(project: Project, path: Path, found: Occurrence) -> list[Place]:
 def renamable(project: Project, path: Path, offset: int) -> Occurrence | None:
     """The name at an offset, if it is the user's own to choose."""
     found = project.outline(path).at(offset)
-    if found is None or found.kind not in KINDS or _is_given(found):
+    names = Names(project, path)
+    if found is None or found.kind not in KINDS or _is_given(found, names):
         return None
-    origins = Names(project, path).origins(found)
+    origins = names.origins(found)
     return found if origins and not any(origin.path.is_relative_to(SPECS / "std") for origin in origins) else None
 
 
-def _is_given(found: Occurrence) -> bool:
+def _is_given(found: Occurrence, names: Names) -> bool:
     """Whether the language gives this field its name."""
-    from specc.resolve.parts import KNOWN
-
-    return found.kind in ("field", "call", "part") and found.name in (*KNOWN, "config")
+    return found.kind in ("field", "call", "part", "word") and found.name in KNOWN and not names.is_local(found)
 
 
 class Refused(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 
 from specc.diagnostics.finding import SpecError
 from specc.ir.model import Instance, Stack
-from specc.ir.node import Component
+from specc.ir.node import Component, Dims
 from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate
 from specc.resolve.model import Resolved
@@ -42,9 +42,10 @@ def model_at(analysis: Analysis, frame: Frame) -> Resolved | None:
 def value_of(analysis: Analysis, frame: Frame, name: str) -> Any:
     """The value of a field in the model, or the layer, around a place. Raises LookupError where it has none."""
     resolved = model_at(analysis, frame)
-    scope = _scope(resolved, frame) if resolved else None
-    if scope is None or name not in scope.fields:
+    around = _around(resolved, frame) if resolved else None
+    if around is None or name not in around[0].fields:
         raise LookupError(name)
+    scope = around[0]
     try:
         return scope.field(name, scope.fields[name].span)
     except SpecError:
@@ -54,16 +55,17 @@ def value_of(analysis: Analysis, frame: Frame, name: str) -> Any:
 def component_at(analysis: Analysis, frame: Frame, offset: int, axes: tuple[str, ...]) -> Component | None:
     """The component of the call, or the bare word, that begins at an offset, with every default filled in."""
     resolved = model_at(analysis, frame)
-    scope = _scope(resolved, frame) if resolved else None
-    if scope is None or not axes:
+    around = _around(resolved, frame) if resolved else None
+    if around is None or not axes:
         return None
+    scope, dims = around
     for written in _written(resolved, analysis):
         if not written.value.span.start <= offset < written.value.span.end:
             continue
         for expr in parts(written.value):
             if isinstance(expr, (tree.Call, tree.Name)) and expr.span.start == offset:
                 try:
-                    return build(evaluate(expr, scope), axes, resolved.model.stack.dims, expr.span, scope)
+                    return build(evaluate(expr, scope), axes, dims, expr.span, scope)
                 except SpecError:
                     return None
     return None
@@ -84,25 +86,31 @@ def placed(resolved: Resolved, component: Component, field: str) -> list[Placed]
     return found + heads
 
 
-def _scope(resolved: Resolved, frame: Frame) -> Scope | None:
-    """The scope of the section around a place; that of the first layer of a kind."""
-    scope = resolved.scope
+def _around(resolved: Resolved, frame: Frame) -> tuple[Scope, Dims] | None:
+    """The scope and the sizes of the section around a place: of a stack, or of the first layer of a kind."""
+    section = frame.section("encoder", "decoder")
+    tower = resolved.towers.get(section.kind) if section is not None else None
+    scope, dims = (resolved.scope, resolved.model.stack.dims) if tower is None else (tower.scope, tower.dims)
     scope.work = Work()  # what was spent on checking is another matter
     layer = frame.section("layer")
     if layer is None:
-        return scope
-    section = resolved.body.layers.get(layer.name)
-    labels = [one.label for one in resolved.model.stack.layers]
-    if section is None or layer.name not in labels:
+        return scope, dims
+    body = resolved.body if tower is None else tower.body
+    stack = resolved.model.stack if tower is None else next(s for s in resolved.model.stacks if s.name == section.kind)
+    labels = [one.label for one in stack.layers]
+    if layer.name not in body.layers or layer.name not in labels:
         return None
-    fields = {str(s.path): s for s in section.body if isinstance(s, tree.Field)}
-    return scope.over(fields, labels.index(layer.name))
+    fields = {str(s.path): s for s in body.layers[layer.name].body if isinstance(s, tree.Field)}
+    return scope.over(fields, labels.index(layer.name)), dims
 
 
 def _written(resolved: Resolved, analysis: Analysis) -> Iterator[tree.Field]:
     """Every field of the model that stands in this text."""
-    sections = [resolved.body.fields.values()]
-    sections += [
-        (s for s in one.body if isinstance(s, tree.Field)) for one in (*resolved.body.layers.values(), *resolved.body.stacks.values())
-    ]
-    yield from (field for fields in sections for field in fields if field.span.source is analysis.source)
+    waiting: list[tree.Statement] = [*resolved.body.fields.values(), *resolved.body.layers.values(), *resolved.body.stacks.values()]
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, tree.Field):
+            if statement.span.source is analysis.source:
+                yield statement
+        elif isinstance(statement, (tree.Layer, tree.Stack)):
+            waiting += statement.body
