@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
-from specc.ir.node import Component, Dims, Finding, Parameter
+from specc.components.registry import slot
+from specc.ir.node import Component, Dims, Finding, Parameter, linear, structural, under
 
 Pool = Literal["first", "last", "mean", "mean_patches"]
 
@@ -48,6 +49,36 @@ def pooled(g, call, hidden, pools: tuple[str, ...], leading: int):
         else:
             found.append({"first": call.frame.first, "last": call.frame.last, "mean": call.frame.mean}[pool](hidden))
     return found[0] if len(found) == 1 else g.op("Concat", *found, axis=-1)
+
+
+class Transformed(Head):
+    """A head with a layer of its own before the last map: dense_norm(activation(dense(x))), where it has an activation."""
+
+    activation: slot("activation", optional=True) = None
+    dense_bias: bool = structural(True)
+    dense_norm: slot("norm", optional=True) = None
+
+    def check(self, dims: Dims) -> Iterator[Finding]:
+        for name, stated in (("dense_bias", not self.dense_bias), ("dense_norm", self.dense_norm is not None)):
+            if stated and self.activation is None:
+                yield Finding(name, "TYP005", f"`{name}` is about the layer before the last map, and without `activation` there is none")
+
+    def dense(self, width: int) -> tuple[Parameter, ...]:
+        """The parameters of that layer."""
+        if self.activation is None:
+            return ()
+        norm = () if self.dense_norm is None else under("dense_norm", self.dense_norm.over(width))
+        return linear("dense", width, width, self.dense_bias) + norm
+
+    def transformed(self, g, x):
+        """x [..., C] -> the same"""
+        if self.activation is None:
+            return x
+        x = self.activation.lower(g, g.linear(x, "dense"))
+        if self.dense_norm is None:
+            return x
+        with g.scope("dense_norm"):
+            return self.dense_norm.lower(g, x)
 
 
 def vocabulary(dims: Dims) -> Iterator[Finding]:

@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from specc.components.head.base import Head, Pool, check_pools, pooled, with_leading
+from specc.components.head.base import Pool, Transformed, check_pools, pooled, with_leading
 from specc.components.registry import slot
 from specc.ir.node import Dims, Finding, Parameter, linear, structural, under
 
 
-class Classify(Head):
+class Classify(Transformed):
     """A linear map to the classes from one vector per sequence: the first token's, the last real one's or their mean.
 
     mean_patches is the mean over an image's tokens behind the `leading` first ones; of a list of pools the vectors stand beside
-    one another. A norm normalises the vector; with an activation it then passes activation(dense(vector)).
+    one another. A norm normalises the vector; with an activation it then passes dense_norm(activation(dense(vector))).
     """
 
     kind: Literal["classify"] = "classify"
@@ -25,7 +25,6 @@ class Classify(Head):
     pool: Pool | tuple[Pool, ...] = structural()
     leading: int = structural(0)
     norm: slot("norm", optional=True) = None
-    activation: slot("activation", optional=True) = None
     bias: bool = structural(True)
 
     @classmethod
@@ -35,6 +34,7 @@ class Classify(Head):
         return with_leading(given | {"pool": pool[0]} if one else given, dims)
 
     def check(self, dims: Dims) -> Iterator[Finding]:
+        yield from super().check(dims)
         yield from check_pools(self.pools, self.leading, dims)
         if not self.pool or len(set(self.pools)) < len(self.pools):
             yield Finding("pool", "VAL004", "a list of pools names each once, and at least one")
@@ -46,8 +46,7 @@ class Classify(Head):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         width = dims.dim * len(self.pools)
         norm = () if self.norm is None else under("norm", self.norm.over(width))
-        dense = () if self.activation is None else linear("dense", width, width, True)
-        return norm + dense + linear("classes", width, self.classes, self.bias)
+        return norm + self.dense(width) + linear("classes", width, self.classes, self.bias)
 
     def shrunk(self, plan) -> Classify:
         return self.replaced(classes=plan.count(self.classes))
@@ -66,6 +65,4 @@ class Classify(Head):
         if self.norm is not None:
             with g.scope("norm"):
                 x = self.norm.lower(g, x)
-        if self.activation is not None:
-            x = self.activation.lower(g, g.linear(x, "dense"))
-        return {"logits": g.linear(x, "classes")}
+        return {"logits": g.linear(self.transformed(g, x), "classes")}

@@ -6,12 +6,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from specc.components.head.base import Head
+from specc.components.head.base import Transformed
 from specc.ir.node import Dims, Parameter, linear, structural
 
 
-class ClassifyTokens(Head):
-    """A linear map from each token's hidden state to the classes."""
+class ClassifyTokens(Transformed):
+    """A linear map from each token's hidden state to the classes; with an activation, of dense_norm(activation(dense(state)))."""
 
     kind: Literal["classify_tokens"] = "classify_tokens"
     positional: ClassVar[tuple[str, ...]] = ("classes",)
@@ -19,7 +19,7 @@ class ClassifyTokens(Head):
     bias: bool = structural(True)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        return linear("classes", dims.dim, self.classes, self.bias)
+        return self.dense(dims.dim) + linear("classes", dims.dim, self.classes, self.bias)
 
     def shrunk(self, plan) -> ClassifyTokens:
         return self.replaced(classes=plan.count(self.classes))
@@ -28,4 +28,4 @@ class ClassifyTokens(Head):
         return ("batch", "sequence", self.classes)
 
     def lower(self, g, x, call):
-        return {"logits": call.frame.sequences(g.linear(x, "classes"))}
+        return {"logits": call.frame.sequences(g.linear(self.transformed(g, x), "classes"))}

@@ -43,6 +43,11 @@ PROBES = {
         Probe(_on_images("[first, mean_patches]", f", {NORM}"), _on_images("[first, mean_patches]", ", norm: layer(eps: 0.5)"), follows=("eps",)),
     ),
     "activation": (Probe(_with(), _with(rest="activation: tanh")), Probe(_with(rest="activation: gelu"), _with(rest="activation: tanh"))),
+    "dense_bias": Probe(_with(rest="activation: tanh"), _with(rest="activation: tanh, dense_bias: false")),
+    "dense_norm": (
+        Probe(_with(rest="activation: tanh"), _with(rest="activation: tanh, dense_norm: layer(eps: 1e-5)")),
+        Refused(_with(rest="dense_norm: layer(eps: 1e-5)"), "TYP005"),
+    ),
     "bias": (Probe(_with(), _with(rest="bias: false")), Probe(_with(rest="activation: tanh"), _with(rest="activation: tanh, bias: false"))),
 }
 
@@ -58,6 +63,12 @@ def _logits(c, w, x, valid):
     pooled = np.concatenate([every[pool] for pool in ([c.pool] if isinstance(c.pool, str) else c.pool)])
     if c.norm is not None:
         pooled = normalise(c.norm, w.under("norm"), pooled)
-    if c.activation is not None:
-        pooled = activate(c.activation, linear(w, "dense", pooled))
-    return linear(w, "classes", pooled)
+    return linear(w, "classes", transformed(c, w, pooled))
+
+
+def transformed(c, w, x):
+    """The layer before the last map, for one vector."""
+    if c.activation is None:
+        return x
+    x = activate(c.activation, linear(w, "dense", x))
+    return x if c.dense_norm is None else normalise(c.dense_norm, w.under("dense_norm"), x)
