@@ -43,7 +43,7 @@ def _stack(stack: Stack) -> dict[str, Any]:
             by_object[id(layer)] = by_content.setdefault(_text(_layer(layer)), len(by_content))
     return {
         "name": stack.name,
-        "dims": _fields(stack.dims),
+        "dims": content_of(stack.dims),
         "embedding": _embedding(stack.embedding),
         "kinds": list(by_content),
         "order": [by_object[id(layer)] for layer in stack.layers],
@@ -53,8 +53,8 @@ def _stack(stack: Stack) -> dict[str, Any]:
 
 def _layer(layer: Layer) -> dict[str, Any]:
     return {
-        "position": _fields(layer.position),
-        "mask": _fields(layer.mask),
+        "position": content_of(layer.position),
+        "mask": content_of(layer.mask),
         "block": _block(layer.block),
         "instances": {i.path: _instance(i) for i in layer.instances},
     }
@@ -67,13 +67,13 @@ def _embedding(embedding: Embedding) -> dict[str, Any]:
 
 def _instance(instance: Instance) -> dict[str, Any]:
     memory = {} if instance.memory is None else {"memory": instance.memory}
-    return {"width": instance.width, "component": _fields(instance.component)} | memory
+    return {"width": instance.width, "component": content_of(instance.component)} | memory
 
 
 # ---- fields
 
 
-def _fields(node: BaseModel) -> dict[str, Any]:
+def content_of(node: BaseModel) -> dict[str, Any]:
     """A node without what only training or the runtime uses and without what is as declared."""
     found = {"axis": node.axis, "kind": node.kind} if isinstance(node, Component) else {}
     for name, value in node:
@@ -88,7 +88,7 @@ def _fields(node: BaseModel) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     """A field's value as JSON. A float that is whole is the integer: 1e4 and 10_000 are one theta."""
     if isinstance(value, BaseModel):
-        return _fields(value)
+        return content_of(value)
     if isinstance(value, (tuple, list)):
         return [_value(inner) for inner in value]
     if isinstance(value, float):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from specc.components.registry import AXES, load, members
+from specc.components.registry import AXES, OVER, load, members
+from specc.ir.adapter import Adapter
 from specc.ir.model import Model
 
 
-def json_schema() -> dict[str, Any]:
-    """A closed schema. Components stand in `$defs` as `axis.kind`, an axis as the choice of its members."""
-    schema = Model.model_json_schema(mode="serialization")
+def json_schema(of: str = "model") -> dict[str, Any]:
+    """A closed schema of a model, or of an adapter. Components stand in `$defs` as `axis.kind`, an axis as the choice of its members."""
+    schema = (Adapter if of == "adapter" else Model).model_json_schema(mode="serialization")
     found: dict[str, Any] = schema.pop("$defs")
-    for axis in AXES:
+    for axis in (*AXES, *OVER) if of == "adapter" else AXES:
         for kind in members(axis):
             component = load(axis, kind).model_json_schema(mode="serialization")
             found |= component.pop("$defs", {})

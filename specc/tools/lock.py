@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from specc.diagnostics.finding import fail
+from specc.ir.adapter import Adapter
+from specc.ir.adapter_print import fingerprint_adapter
 from specc.ir.fingerprint import VERSION, fingerprint
 from specc.ir.model import Model
 from specc.resolve.model import Resolved
+from specc.source import Span
 from specc.tools.diff.files import Side, open_file
 from specc.tools.spell import formula, ranges, spell, statements
 
@@ -129,6 +132,26 @@ def facts(model: Model) -> dict[str, str]:
     return found | {head.path: spell(head.component, True) for head in model.heads}
 
 
+def entry_of_adapter(adapter: Adapter) -> Entry:
+    """The same for an adapter, whose parameters are those that it trains."""
+    parameters = adapter.parameters()
+    said = {f"methods[{number}]": spell(method, True) for number, method in enumerate(adapter.methods)}
+    return {
+        "architecture": fingerprint_adapter(adapter),
+        "facts": {"model": adapter.base.name} | said,
+        "layout": _hash([[key, list(p.shape), p.role] for key, p in sorted(parameters.items())]),
+        "parameters": sum(p.size for p in parameters.values()),
+        "weights": {},
+    }
+
+
+def entries(path: Path) -> dict[str, tuple[Span, Entry]]:
+    """Every model and adapter of a file, with the place of its name. Raises SpecError."""
+    side: Side = open_file(path)
+    found = {name: (r.definition.name_span, entry(r.model)) for name, r in models(path).items()}
+    return found | {name: (item.name_span, entry_of_adapter(side.adapter(name))) for name, item in side.program.adapters.items()}
+
+
 def models(path: Path) -> dict[str, Resolved]:
     """Every model of a file; a family by its sample config. Raises SpecError."""
     side: Side = open_file(path)
@@ -144,6 +167,6 @@ def locked(paths: list[Path], files: list[Path], old: Lock | None, folder: Path)
         new.specs = {key: found for key, found in old.specs.items() if not new.covers(roots, key)}
     new.roots += [root for root in dict.fromkeys(roots) if not new.covers(new.roots, root)]
     for file in files:
-        if found := models(file):
-            new.specs[new.key(file)] = {name: entry(resolved.model) for name, resolved in found.items()}
+        if found := entries(file):
+            new.specs[new.key(file)] = {name: made for name, (_, made) in found.items()}
     return new

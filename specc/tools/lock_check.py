@@ -7,8 +7,8 @@ from pathlib import Path
 
 from specc.diagnostics.finding import Diagnostic, SpecError
 from specc.diagnostics.formats import Group
-from specc.resolve.model import Resolved
-from specc.tools.lock import NAME, Entry, Lock, entry, folder_for, models, read
+from specc.source import Span
+from specc.tools.lock import NAME, Entry, Lock, entries, folder_for, read
 
 SHOWN = 3  # facts that a finding quotes
 AGAIN = "if this is meant, run `specc lock` and commit specc.lock"
@@ -17,10 +17,10 @@ AGAIN = "if this is meant, run `specc lock` and commit specc.lock"
 def held_against(given: list[Path], files: list[Path]) -> tuple[list[Diagnostic], int]:
     """What is found in these files, and how many models they hold. `given`: the paths that led to them."""
     found: list[Diagnostic] = []
-    resolved: dict[Path, dict[str, Resolved]] = {}
+    resolved: dict[Path, dict[str, tuple[Span, Entry]]] = {}
     for file in files:
         try:
-            resolved[file] = models(file)
+            resolved[file] = entries(file)
         except SpecError as error:
             found += error.diagnostics
     count = sum(map(len, resolved.values()))
@@ -40,18 +40,17 @@ def group(given: list[str], files: list[Path]) -> Group:
     return Group(NAME, tuple(d for d in found if d.code.startswith("LCK")))
 
 
-def _drift(lock: Lock, files: dict[Path, dict[str, Resolved]]) -> list[Diagnostic]:
+def _drift(lock: Lock, files: dict[Path, dict[str, tuple[Span, Entry]]]) -> list[Diagnostic]:
     """What is not as the lock says. `files`: the models of every file that is looked at."""
     found = []
     for path, own in files.items():
         key = lock.key(path)
         known = lock.specs.get(key, {})
-        for name, resolved in own.items():
-            span = resolved.definition.name_span
+        for name, (span, now) in own.items():
             if name not in known:
                 found.append(Diagnostic("LCK002", f"`{name}` of {key} is not in {NAME}", span, AGAIN))
             else:
-                found += [Diagnostic(code, message, span, AGAIN) for code, message in _drifted(name, known[name], entry(resolved.model))]
+                found += [Diagnostic(code, message, span, AGAIN) for code, message in _drifted(name, known[name], now)]
         gone = known.keys() - own.keys()
         found += [
             Diagnostic("LCK003", f"{NAME} holds a model `{name}` of {key}, and the file has none", None, AGAIN) for name in sorted(gone)

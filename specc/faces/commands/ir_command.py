@@ -20,8 +20,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.fingerprint:
         print(model.model_dump_json(indent=2))
         return 0
+    from specc.ir.adapter_print import fingerprint_adapter
     from specc.ir.fingerprint import fingerprint
 
-    found = fingerprint(model)
+    found = fingerprint_adapter(model) if isinstance(found, ResolvedAdapter) else fingerprint(model)
     print(f'{{"model": "{model.name}", "fingerprint": "{found}"}}' if options.format == "json" else found)
     return 0

@@ -6,7 +6,7 @@ import argparse
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    pass
+    parser.add_argument("of", nargs="?", choices=("model", "adapter"), default="model", help="what `specc ir` prints: a model, or an adapter over one")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -14,5 +14,5 @@ def run(options: argparse.Namespace) -> int:
 
     from specc.ir.schema import json_schema
 
-    print(json.dumps(json_schema(), indent=2, sort_keys=True))
+    print(json.dumps(json_schema(options.of), indent=2, sort_keys=True))
     return 0

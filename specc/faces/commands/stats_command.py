@@ -8,18 +8,26 @@ from typing import Any
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
-    parser.add_argument("--model", help="which model of the file")
+    parser.add_argument("--model", help="which model or adapter of the file")
 
 
 def run(options: argparse.Namespace) -> int:
     import json
 
-    from specc.faces.loading import one_model
+    from specc.faces.loading import one_subject
+    from specc.resolve.adapter import ResolvedAdapter
+    from specc.tools.adapters import figures as of_adapter
     from specc.tools.analyse import Costs
     from specc.tools.figures import figures
 
-    found = figures(Costs(one_model(options.spec, options.model).model))
-    print(json.dumps(found, indent=2) if options.format == "json" else "\n".join(table(found)))
+    subject = one_subject(options.spec, options.model)
+    if isinstance(subject, ResolvedAdapter):
+        found = of_adapter.figures(subject.adapter)
+        lines = [f"{found['adapter']} over {found['model']}", "", *_columns(of_adapter.table(found))]
+    else:
+        found = figures(Costs(subject.model))
+        lines = table(found)
+    print(json.dumps(found, indent=2) if options.format == "json" else "\n".join(lines))
     return 0
 
 

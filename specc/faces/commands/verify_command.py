@@ -10,7 +10,7 @@ from typing import Any
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", help="a spec; or a published config.json, or a folder that holds one")
-    parser.add_argument("--model", help="which model of the file")
+    parser.add_argument("--model", help="which model or adapter of the file")
     parser.add_argument("--weights", metavar="DIR", help="also the model in its own size, with the weights of this checkpoint")
     parser.add_argument("--against", choices=("transformers",), help="also against the class that the published config names")
     parser.add_argument("--config", metavar="FILE", help="the published config of the spec, for --against without --weights")
@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _proofs(options: argparse.Namespace) -> list[Any]:
     from specc.diagnostics.finding import fail
-    from specc.faces.loading import one_model
+    from specc.faces.loading import one_subject
+    from specc.resolve.adapter import ResolvedAdapter
     from specc.tools.verify.run import verify_checkpoint, verify_miniature
 
     source, config = Path(options.spec), options.config and Path(options.config)
@@ -52,7 +53,10 @@ def _proofs(options: argparse.Namespace) -> list[Any]:
         if weights is None and source.is_dir() and any(source.glob("*.safetensors")):
             weights = source
     else:
-        model = one_model(options.spec, options.model).model
+        found = one_subject(options.spec, options.model)
+        if isinstance(found, ResolvedAdapter):
+            return [_adapter(found.adapter, options)]
+        model = found.model
     if against and weights is None and config is None:
         raise fail("SYS007", f"{options.spec} does not say which published model it is", None, "give --weights DIR, or --config FILE")
     proofs = [verify_miniature(model, options.seed)]
@@ -68,6 +72,15 @@ def _proofs(options: argparse.Namespace) -> list[Any]:
             reference = ByTransformers(weights, tuple(model.outputs), model.stack.causal)
         proofs.append(verify_checkpoint(model, weights, reference))
     return proofs
+
+
+def _adapter(adapter: Any, options: argparse.Namespace) -> Any:
+    from specc.diagnostics.finding import fail
+    from specc.tools.adapters.verify import verify_adapter
+
+    if options.against or options.weights or options.config:
+        raise fail("SYS006", f"`{adapter.name}` is an adapter, which is proved over the miniature of its model", None, "leave --weights and --against out")
+    return verify_adapter(adapter, options.seed)
 
 
 def as_text(proof: Any) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, did_you_mean, fail
+from specc.ir.adapter import Adapter
 from specc.ir.fingerprint import fingerprint
+from specc.resolve.adapter import resolve_adapter
 from specc.resolve.evaluate import evaluate
 from specc.resolve.fields import collect
 from specc.resolve.model import Resolved, resolve
@@ -30,6 +32,9 @@ class Side:
 
     def model(self, name: str, sample: Record | None = None) -> Resolved:
         return resolve(self.program.models[name], self.program, Report(), sample)
+
+    def adapter(self, name: str) -> Adapter:
+        return resolve_adapter(self.program.adapters[name], self.program, Report()).adapter
 
     def sample(self, name: str) -> Record | None:
         """The config that a family is looked at with; None for a model that stands alone. Raises SpecError."""
@@ -94,6 +99,9 @@ def _git(*arguments: str, what: str, span: Span | None = None) -> bytes:
 def compare_sides(old: Side, new: Side, only: str | None = None) -> list[Difference]:
     """Every model of either side: by name, one that is left over on each side with the other. Raises SpecError."""
     olds, news = list(old.program.own), list(new.program.own)
+    laid = _adapters(old, new, only)
+    if laid and (only is not None or not (olds or news)):
+        return laid
     for side, names in ((old, olds), (new, news)):
         if not names:
             raise fail("SYS003", f"{side.name} holds no model")
@@ -106,7 +114,21 @@ def compare_sides(old: Side, new: Side, only: str | None = None) -> list[Differe
     pairs |= _renamed(old, new, gone, come)
     found = [_pair(old, new, pairs[name], name) for name in news if name in pairs]
     found += [Difference(None, name) for name in news if name not in pairs]
+    found += laid
     return found + [Difference(name, None, Level.BREAKING) for name in gone if name not in pairs.values()]
+
+
+def _adapters(old: Side, new: Side, only: str | None) -> list[Difference]:
+    """Every adapter of either side, by name; one alone on each side with the other."""
+    from specc.tools.adapters.compare import compare as compare_adapters
+
+    olds, news = ([name for name in side.program.adapters if only in (None, name)] for side in (old, new))
+    pairs = {name: name for name in news if name in olds}
+    if len(olds) == len(news) == 1:
+        pairs = {news[0]: olds[0]}
+    found = [compare_adapters(old.adapter(was), new.adapter(name)) for name, was in pairs.items()]
+    found += [Difference(None, name) for name in news if name not in pairs]
+    return found + [Difference(name, None, Level.BREAKING) for name in olds if name not in pairs.values()]
 
 
 def _renamed(old: Side, new: Side, gone: list[str], come: list[str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from specc.ir.model import Model
 from specc.tools.verify.inputs import Inputs
@@ -21,6 +21,7 @@ class ByOnnx:
     """
 
     name = "ONNX Runtime"
+    beside: ClassVar[dict[str, Any]] = {}  # what every call takes besides
 
     def __init__(self, model: Model, folder: Path, graphs: tuple[Path, ...] = (), layout: Model | None = None) -> None:
         import onnxruntime
@@ -30,12 +31,15 @@ class ByOnnx:
         options.log_severity_level = 3
         sources: list[Any] = list(graphs)
         if not graphs:
-            sources = _graphs(model, layout or model)
+            sources = self.graphs(model, layout or model)
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
             options.intra_op_num_threads = options.inter_op_num_threads = 1  # a miniature computes in less time than threads start
         *before, self.session = (onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"]) for source in sources)
         self.encoder = before[0] if before else None
         self.kept = [o.name for o in self.session.get_outputs() if o.name.startswith(PRESENT)]
+
+    def graphs(self, model: Model, layout: Model) -> list[bytes]:
+        return _graphs(model, layout)
 
     def run(self, inputs: Inputs) -> dict[str, ndarray]:
         """One full pass, from an empty cache where there is one."""
@@ -73,7 +77,7 @@ class ByOnnx:
         feeds = {}
         for wanted in self.session.get_inputs():
             feeds[wanted.name] = known[wanted.name] if wanted.name in known else _zeros(wanted, extents)
-        values = self.session.run([*self.outputs, *self.kept], feeds)
+        values = self.session.run([*self.outputs, *self.kept], feeds | self.beside)
         out = dict(zip(self.outputs, values, strict=False))
         present = dict(zip(self.kept, values[len(self.outputs) :], strict=True))
         return out, {PAST + name.removeprefix(PRESENT): value for name, value in present.items()}

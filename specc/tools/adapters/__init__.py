@@ -1,0 +1,1 @@
+"""What the tools know of adapters: their figures, what a change of one means, and their proof."""
