@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -152,7 +152,7 @@ def linear(name: str, width_in: int, width_out: int, bias: bool) -> tuple[Parame
 
 def under(prefix: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
     """The same parameters one level further down: `weight` becomes `prefix.weight`."""
-    return tuple(replace(p, name=f"{prefix}.{p.name}") for p in parameters)
+    return tuple(Parameter(f"{prefix}.{p.name}", p.shape, p.init, p.role, p.slot, p.fill) for p in parameters)
 
 
 class Component(Node):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from specc.diagnostics.finding import Report, fail
@@ -97,6 +97,12 @@ def _adapter(item: tree.Adapter, path: Path, program: Program, report: Report, r
         program.bases[item.name] = load_source(text, target, reader, adapters=False)
 
 
+@lru_cache(maxsize=128)
+def _parsed(name: str, text: str) -> tree.File:
+    """The tree of a used file, read once for all files that use it. Raises SpecError."""
+    return parse(Source(name, text))
+
+
 def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: list[Path], seen: set[Path], reader: Reader) -> None:
     for item in file.items:
         if not isinstance(item, tree.Use):
@@ -111,7 +117,8 @@ def _uses(file: tree.File, path: Path, program: Program, report: Report, chain: 
         if len(seen) >= MOST_FILES or len(chain) > 100:
             raise fail("LIM014", f"a spec may use {MOST_FILES} files, 100 deep", item.span)
         seen.add(target)
-        used = parse(reader(target, str(path.parent / item.path), item.span))
+        text = reader(target, str(path.parent / item.path), item.span)
+        used = _parsed(text.name, text.text)
         _uses(used, target, program, report, [*chain, target], seen, reader)
         _add(used, program, report)
 

@@ -60,8 +60,10 @@ def parameter_patterns(model: Model) -> frozenset[str]:
     """Every key of the state dict and every beginning of one, with numbers replaced by `{}`."""
     found = set()
     for key in _once(model).parameters():
-        parts = ["{}" if part.isdigit() else part for part in key.split(".")]
-        found |= {".".join(parts[: n + 1]) for n in range(len(parts))}
+        pattern = ".".join(["{}" if part.isdigit() else part for part in key.split(".")])
+        while pattern and pattern not in found:  # a hundred experts have one pattern
+            found.add(pattern)
+            pattern = pattern.rpartition(".")[0]
     return frozenset(found)
 
 
