@@ -123,6 +123,7 @@ class Spec:
                 value_dim=self.one(4, nope + turned, 5, nope),
                 latent_norm=self.norm(1e-3),
                 bias=self.maybe(True, False),
+                cache=self.maybe("latent"),
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
         kv = self.one(1, 2, 3)

@@ -131,6 +131,10 @@ class Frame:
         shape = self._once("rows", lambda: self.g.op("Concat", self.batch_and_new, self.g.constant([-1], "int64"), axis=0))
         return self.g.op("Reshape", x, shape)
 
+    def all_sequences(self, x: Value) -> Value:
+        """x [B * S, C] -> [B, S, C]"""
+        return self.g.op("Reshape", x, self._once("all_rows", lambda: self._extents(self.batch, self.total, -1)))
+
     # ---- positions and indices
 
     @property

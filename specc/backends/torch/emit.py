@@ -29,6 +29,7 @@ _LEGEND = {
     "D": "head width",
     "P": "relative positions",
     "R": "rotated width",
+    "L": "latent width",
     "V": "vocabulary",
     "M": "tokens of the encoder",
 }

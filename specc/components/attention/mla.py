@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Parameter, State, linear, structural, under
+from specc.ir.node import Component, Dims, Parameter, State, linear, runtime, structural, under
 
 
 class LatentAttention(Component):
@@ -17,6 +17,8 @@ class LatentAttention(Component):
     the turned part of the key is one for all heads. q_rank is the width of the query's latent vector (none: queries come
     straight from x), kv_rank that of the keys' and values'. latent_norm normalises both. bias: on the maps into the latent
     vectors and out of the heads. scale defaults to (nope_dim + rope_dim)^-0.5; a yarn with mscale_all_dim multiplies it.
+    cache says what is kept from call to call: every head's keys and values, or the latent vectors with the turned key, out of
+    which each call makes the others again (its work is not counted in flops).
     """
 
     axis: ClassVar[str] = "attention"
@@ -33,6 +35,7 @@ class LatentAttention(Component):
     latent_norm: slot("norm")
     bias: bool = structural(False)
     scale: float
+    cache: Literal["heads", "latent"] = runtime("heads")
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
@@ -62,6 +65,8 @@ class LatentAttention(Component):
         return found + linear("o", self.heads * self.value_dim, dims.dim, self.bias)
 
     def state(self, dims: Dims) -> tuple[State, ...]:
+        if self.cache == "latent":
+            return State("key", ("B", 1, "S", self.rope_dim)), State("latent", ("B", 1, "S", self.kv_rank))
         return State("key", ("B", self.heads, "S", self.key_dim)), State("value", ("B", self.heads, "S", self.value_dim))
 
     def flops(self, dims: Dims, context: float) -> int:
@@ -84,15 +89,19 @@ class LatentAttention(Component):
         latent, k_turn = g.ops("Split", g.linear(x, "kv_down"), g.constant([self.kv_rank, self.rope_dim], "int64"), outputs=2, axis=-1)
         with g.scope("kv_norm"):
             latent = self.latent_norm.lower(g, latent)
-        kv = g.reshape(g.linear(latent, "kv_up"), (-1, heads, self.nope_dim + self.value_dim))
-        k_plain, v = g.ops("Split", kv, g.constant([self.nope_dim, self.value_dim], "int64"), outputs=2, axis=-1)
         q_turn = call.frame.sequences(g.reshape(q_turn, (-1, heads * self.rope_dim)))
         q_turn, k_turn = call.position.rotate(g, q_turn, call.frame.sequences(k_turn), heads, 1, self.rope_dim, call.tables)
         q_turn = g.reshape(q_turn, (-1, heads, self.rope_dim))
+        rows = call.frame.sequences
+        if self.cache == "latent" and call.past is not None:
+            latent, k_turn = self._kept(g, call, latent, k_turn)  # [B * S, L], [B, S, R]
+            rows, call.past = call.frame.all_sequences, None
+        kv = g.reshape(g.linear(latent, "kv_up"), (-1, heads, self.nope_dim + self.value_dim))
+        k_plain, v = g.ops("Split", kv, g.constant([self.nope_dim, self.value_dim], "int64"), outputs=2, axis=-1)
         k_turn = g.op("Expand", g.reshape(k_turn, (-1, 1, self.rope_dim)), g.constant([1, heads, 1], "int64"))  # one key for all heads
-        q = self._joined(g, call, q_plain, q_turn)
-        k = self._joined(g, call, k_plain, k_turn)
-        v = call.frame.sequences(g.reshape(v, (-1, heads * self.value_dim)))
+        q = call.frame.sequences(self._joined(g, q_plain, q_turn))
+        k = rows(self._joined(g, k_plain, k_turn))
+        v = rows(g.reshape(v, (-1, heads * self.value_dim)))
         options = {"q_num_heads": heads, "kv_num_heads": heads, "scale": self.scale * call.position.score_factor()}
         out = call.attend(q, k, v, call.mask, **options)
         return g.linear(g.reshape(out, (-1, heads * self.value_dim)), "o")
@@ -105,7 +114,13 @@ class LatentAttention(Component):
             latent = self.latent_norm.lower(g, latent)
         return g.linear(latent, "q_up")
 
-    def _joined(self, g, call, plain, turned):
-        """[N, H, nope] and [N, H, rope] -> [B, T, H * (nope + rope)]"""
-        both = g.op("Concat", plain, turned, axis=-1)
-        return call.frame.sequences(g.reshape(both, (-1, self.heads * self.key_dim)))
+    def _kept(self, g, call, latent, turned):
+        """Latent vectors [N, L] and turned keys [B, T, R] with those of earlier calls: -> [B * S, L], [B, S, R]"""
+        one = g.constant([1], "int64")
+        for name, new in (("latent", call.frame.sequences(latent)), ("key", turned)):
+            call.present[name] = g.op("Concat", call.past[name], g.op("Unsqueeze", new, one), axis=2)  # [B, 1, S, L or R]
+        return g.reshape(call.present["latent"], (-1, self.kv_rank)), g.op("Squeeze", call.present["key"], one)
+
+    def _joined(self, g, plain, turned):
+        """[N, H, nope] and [N, H, rope] -> [N, H * (nope + rope)]"""
+        return g.reshape(g.op("Concat", plain, turned, axis=-1), (-1, self.heads * self.key_dim))

@@ -62,7 +62,7 @@ class _Comparison:
             self.reasons.append(Reason("names", "renamed", path, was, now, Level.RENAMED, None, *places))
         self.reasons += aside(self.old, self.new)
         level = self._level()
-        if level >= Level.COMPUTES:
+        if level >= Level.COMPUTES or any(fact.level == Level.UNCHANGED for fact, _ in self.facts.values()):
             for found in (interface.interface, interface.cache, interface.counts):
                 self.reasons += found(old, new)
         rules = self._rules() if level == Level.CONVERTIBLE else []
