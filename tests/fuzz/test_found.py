@@ -68,3 +68,14 @@ def test_it_is_refused(name: str) -> None:
     with pytest.raises(SpecError) as caught:
         model_of(text)
     assert [d.code for d in caught.value.diagnostics] == [code]
+
+
+def test_experts_that_choose_among_equal_tokens() -> None:
+    """torch's topk takes any of equal ones, and ONNX Runtime's the first."""
+    text = """block own(x) { x = x + attention(norm.a(x)) + ffn(norm.b(x)) }
+    model fuzz {
+      final_norm = norm  vocab = 19  dim = 8  depth = 1  context = 24  position = none  mask = causal  norm = rms(eps: 1e-5)
+      attention = attention(heads: 1, head_dim: 4)  block = own  head = hidden
+      ffn = moe(experts: 2, top_k: 1, expert: mlp(hidden: 8, activation: relu), router: expert_choice)
+    }"""
+    assert disagreements(text, Feed(seed=16, length=2, padding=0, hole=None, pieces=(2,))) == []
