@@ -33,8 +33,6 @@ def resolve_adapter(definition: tree.Adapter, program: Program, report: Report, 
     """The typed adapter. Raises SpecError with every error found."""
     work = work or Work()
     base = _base(definition, program, report, work)
-    if base.model.encoder is not None:
-        raise fail("CAP001", "an adapter over an encoder-decoder cannot be compiled yet", definition.name_span)
     fields: dict[str, tree.Field] = {}
     for statement in definition.body:
         if isinstance(statement, tree.Field):

@@ -108,13 +108,36 @@ class Published:
         return self.mask.bool().numpy()
 
 
-def opened(folder: Path) -> Any:
+def opened_as(folder: Path, part: str, adapter: str | None) -> Callable[..., Any]:
+    """One of the graphs of an encoder-decoder, with its part of an adapter; caches that are not given are empty."""
+    import onnxruntime
+
+    session, run = opened(folder, f"{part}_model.onnx"), None
+    if adapter is not None and (folder / f"{adapter}.{part}.onnx_adapter").exists():
+        held = onnxruntime.LoraAdapter()
+        held.Load(str(folder / f"{adapter}.{part}.onnx_adapter"))
+        run = onnxruntime.RunOptions()
+        run.add_active_adapter(held)
+
+    def call(wanted: list[str], feeds: dict[str, np.ndarray], held: Any = None if adapter is None or run is None else held) -> Any:
+        batch = len(feeds["input_ids"])
+        empty = {
+            i.name: np.zeros([e if isinstance(e, int) else batch if e == "batch" else 0 for e in i.shape], np.float32)
+            for i in session.get_inputs()
+            if i.name.startswith("past_key_values.") and i.name not in feeds
+        }
+        return session.run(wanted, feeds | empty, run)
+
+    return call
+
+
+def opened(folder: Path, name: str = "model.onnx") -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # an input with a default is named in a warning each
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(folder / name), options, providers=["CPUExecutionProvider"])
 
 
 def publish(folder: Path, make: Callable[[], Any], config: Any, body: str, causal: bool = True, padded: bool = True) -> Published:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from specc.backends.onnx.adapter.runtime import given
 from specc.backends.onnx.adapter.runtime import write as export
@@ -87,7 +88,8 @@ def write(
                 if changed:
                     staged.put(CHANGED, changed)
                 if laid is not None and over.tensors is not None:
-                    staged.make(f"{laid.name}.onnx_adapter", lambda path: export(path, given(laid, over.tensors, stored), compute))
+                    for name, values in _for_each(laid, made, given(laid, over.tensors, stored)).items():
+                        staged.make(name, lambda path, values=values: export(path, values, compute))
             for name, graph in made.items():
                 staged.put(name, graph.SerializeToString(deterministic=True))
             staged.finish()
@@ -112,6 +114,18 @@ class Laid:
         beginning, infos = layout([(key, stored[key].tensor.dtype, array.shape) for key, array in arrays.items()], Path(CHANGED))
         content = b"".join([beginning, *(arrays[key].tobytes() for key in infos)])
         return {key: Stored(infos[key]) if key in infos else s for key, s in stored.items()}, content
+
+
+def _for_each(adapter: Adapter, made: dict[str, Any], values: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The adapter's file for each graph, with what that graph takes: `bot.onnx_adapter`, or `bot.encoder.onnx_adapter` and its sibling."""
+    found = {}
+    for name, graph in made.items():
+        part = name.removesuffix(".onnx").removesuffix("model").replace("_", ".")
+        taken = {given.name for given in graph.graph.input}
+        held = {key: array for key, array in values.items() if key in taken}
+        if held:
+            found[f"{adapter.name}.{part}onnx_adapter"] = held
+    return found
 
 
 def header(file: bytes) -> bytes:
