@@ -168,6 +168,8 @@ class Training(Node):
     """What only training uses: no inference number and no fingerprint depends on it."""
 
     dropout: float = Field(default=0.0, ge=0, lt=1)
+    embed_dropout: float = Field(default=0.0, ge=0, lt=1)
+    final_dropout: float = Field(default=0.0, ge=0, lt=1)
     attention_dropout: float = Field(default=0.0, ge=0, lt=1)
     objective: tuple[slot("objective"), ...] = ()
     init: slot("init", optional=True) = None

@@ -17,7 +17,7 @@ from specc.resolve.values import Constructor, Symbol, describe
 from specc.syntax import tree
 
 SIZES = ("vocab", "dim", "depth", "context")
-RATES = ("dropout", "attention_dropout")  # of training
+RATES = ("dropout", "embed_dropout", "final_dropout", "attention_dropout")  # of training
 OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
 INNER = ("scaling", "temperature", "router", "activation")  # axes whose variants stand inside other components
 KNOWN = (*SIZES, *RATES, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")

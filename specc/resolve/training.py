@@ -12,7 +12,7 @@ from specc.source import Span
 
 
 def read_training(parts: Parts, dims: Dims) -> Training:
-    """The fields of training: rates of 0, and no objective, where they are not stated."""
+    """The fields of training: rates of 0, for the embedding that of the sublayers, and no objective, where they are not stated."""
     found = {}
     for name in RATES:
         value = parts.value(name)
@@ -21,6 +21,7 @@ def read_training(parts: Parts, dims: Dims) -> Training:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
             raise fail("VAL001", f"`{name}` must be at least 0 and less than 1, and it is {describe(value)}", parts.body.fields[name].value.span)
         found[name] = float(value)
+    found.setdefault("embed_dropout", found.get("dropout", 0.0))
     return Training(**found, objective=_objectives(parts, dims), init=parts.component("init", ("init",), parts.scope, dims))
 
 

@@ -11,11 +11,11 @@ from specc.backends.torch.layers import Layers
 from specc.backends.torch.layout import fit
 from specc.backends.torch.network import Head, Network
 from specc.backends.torch.numbers import Constants
-from specc.backends.torch.tower import Tower, build_tower
+from specc.backends.torch.tower import Rates, Tower, build_tower
 from specc.backends.torch.training import TrainingText
 from specc.backends.torch.view import Page, camel
 from specc.components.registry import OF_TRAINING
-from specc.ir.model import Model
+from specc.ir.model import Model, Training
 
 # Names of the file that no model class may take.
 _TAKEN = {"Tensor", "Path", "F", "Pair", "Cache", "Output", "Model", "None", "True", "False"}
@@ -41,8 +41,8 @@ def emit(model: Model, shown: frozenset[int] = frozenset()) -> str:
     shown: the numbers of the layers whose attention maps are outputs.
     """
     page = _page(model)
-    rates = _rate(page, "DROPOUT", model.training.dropout), _rate(page, "ATTENTION_DROPOUT", model.training.attention_dropout)
-    towers = [build_tower(model, page, stack, *rates, shown) for stack in model.stacks]
+    rates = _rates(page, model.training)
+    towers = [build_tower(model, page, stack, rates, shown) for stack in model.stacks]
     training = TrainingText(model, page)
     network = Network(model, page, towers, training)
     head = network.head()
@@ -88,6 +88,17 @@ def _page(model: Model) -> Page:
     for component in filter(None, (*model.training.objective, model.training.init)):
         page.declare(component)
     return page
+
+
+def _rates(page: Page, training: Training) -> Rates:
+    sublayers = _rate(page, "DROPOUT", training.dropout)
+    same = training.embed_dropout == training.dropout
+    return Rates(
+        sublayers=sublayers,
+        embedding=sublayers if same else _rate(page, "EMBED_DROPOUT", training.embed_dropout),
+        final=_rate(page, "FINAL_DROPOUT", training.final_dropout),
+        attention=_rate(page, "ATTENTION_DROPOUT", training.attention_dropout),
+    )
 
 
 def _rate(page: Page, name: str, rate: float) -> str:

@@ -18,6 +18,16 @@ from specc.ir.node import Dims, Input
 from specc.ir.wiring import Call
 
 
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What is dropped in training, as it is printed; empty where nothing is."""
+
+    sublayers: str
+    embedding: str
+    final: str
+    attention: str
+
+
 @dataclass(slots=True)
 class Tower:
     """What one stack prints. `held`: whether the token table is the stack's own, or handed to it by the model."""
@@ -26,7 +36,7 @@ class Tower:
     page: Page
     layers: Layers
     frame: Frame
-    dropout: str
+    rates: Rates
     blocks: list[str] = field(default_factory=list)  # the text of each class of layers
     held: bool = True
     suffixes: dict[str, str] = field(default_factory=dict)  # of the functions that the parts of the embedding call
@@ -78,6 +88,7 @@ class Tower:
             "loop_values": f"zip({', '.join(over.values())}, strict=True)" if len(over) > 1 else next(iter(over.values())),
             "passed": ", ".join(passed),
             "final_norm": stack.final_norm is not None,
+            "final_dropout": self.rates.final,
         }
 
     def _view(self, part: Instance) -> View:
@@ -107,7 +118,7 @@ class Tower:
 
         formula = Formula(call)
         formula.bind("x", embedding.value)
-        return modules, formula.lines + [f"x = F.dropout(x, {self.dropout}, self.training)"] * bool(self.dropout)
+        return modules, formula.lines + [f"x = F.dropout(x, {self.rates.embedding}, self.training)"] * bool(self.rates.embedding)
 
     def inputs(self) -> dict[str, Input]:
         """What the caller may give beside the tokens or the pixels; zeros where not."""
@@ -142,15 +153,15 @@ class Tower:
         return outside + shared + sum(each[n] for n in layers.stored) + (sum(p.size for p in norm.parameters(stack.dims)) if norm else 0)
 
 
-def build_tower(model: Model, page: Page, stack: Stack, dropout: str, attention_dropout: str, shown: frozenset[int]) -> Tower:
+def build_tower(model: Model, page: Page, stack: Stack, rates: Rates, shown: frozenset[int]) -> Tower:
     """A stack's classes on the page, and what its `forward` is made of."""
     layers = Layers(page, stack, apart=_differ(model), shown=shown)
     layers.schemes.define()
-    classes = Classes(layers, attention_dropout)
+    classes = Classes(layers, rates.attention)
     classes.define()
-    blocks = Blocks(layers, classes, dropout)
+    blocks = Blocks(layers, classes, rates.sublayers)
     texts = [blocks.text(group) for group in blocks.groups]
-    return Tower(model, page, layers, Frame(layers, blocks), dropout, texts, held=model.tables[stack.name] == stack.prefix + TOKENS)
+    return Tower(model, page, layers, Frame(layers, blocks), rates, texts, held=model.tables[stack.name] == stack.prefix + TOKENS)
 
 
 def _differ(model: Model) -> bool:

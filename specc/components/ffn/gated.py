@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Parameter, linear, structural
+from specc.ir.node import Component, Dims, Parameter, linear, structural, training
 
 
 class Gated(Component):
     """down(activation(gate(x)) * (up_offset + up(x))); silu makes it SwiGLU, gelu GEGLU.
 
-    clamp c bounds gate(x) from above by c and up(x) to [-c, c] (gpt-oss).
+    clamp c bounds gate(x) from above by c and up(x) to [-c, c] (gpt-oss). In training what `down` reads is dropped at the rate `dropout`.
     """
 
     axis: ClassVar[str] = "ffn"
@@ -23,6 +23,7 @@ class Gated(Component):
     bias: bool = structural(False)
     clamp: float | None = Field(default=None, gt=0)
     up_offset: float = 0.0
+    dropout: float = training(0.0, ge=0, lt=1)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         into = linear("gate", dims.dim, self.hidden, self.bias) + linear("up", dims.dim, self.hidden, self.bias)

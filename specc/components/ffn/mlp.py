@@ -7,17 +7,18 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Parameter, linear, structural
+from specc.ir.node import Component, Dims, Parameter, linear, structural, training
 
 
 class MLP(Component):
-    """down(activation(up(x)))"""
+    """down(activation(up(x))); in training what `down` reads is dropped at the rate `dropout`."""
 
     axis: ClassVar[str] = "ffn"
     kind: Literal["mlp"] = "mlp"
     hidden: int = Field(gt=0)
     activation: slot("activation")
     bias: bool = structural(False)
+    dropout: float = training(0.0, ge=0, lt=1)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from specc.components.head.base import Pool, Transformed, check_pools, pooled, with_leading
 from specc.components.registry import slot
-from specc.ir.node import Dims, Finding, Parameter, linear, structural, under
+from specc.ir.node import Dims, Finding, Parameter, linear, structural, training, under
 
 
 class Classify(Transformed):
@@ -26,6 +26,7 @@ class Classify(Transformed):
     leading: int = structural(0)
     norm: slot("norm", optional=True) = None
     bias: bool = structural(True)
+    dropout: float = training(0.0, ge=0, lt=1)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.head.base import Transformed
-from specc.ir.node import Dims, Parameter, linear, structural
+from specc.ir.node import Dims, Parameter, linear, structural, training
 
 
 class ClassifyTokens(Transformed):
@@ -17,6 +17,7 @@ class ClassifyTokens(Transformed):
     positional: ClassVar[tuple[str, ...]] = ("classes",)
     classes: int = Field(gt=0)
     bias: bool = structural(True)
+    dropout: float = training(0.0, ge=0, lt=1)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return self.dense(dims.dim) + linear("classes", dims.dim, self.classes, self.bias)

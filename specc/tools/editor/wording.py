@@ -19,6 +19,8 @@ FIELDS = {  # of a model, besides the axes
     "depth": "How many layers there are.",
     "context": "The longest sequence that the model is made for, in tokens.",
     "dropout": "Of training only: it changes no inference number.",
+    "embed_dropout": "Of training only: after the embedding; as `dropout` where it is not stated.",
+    "final_dropout": "Of training only: after the last layer and its norm.",
     "attention_dropout": "Of training only: it changes no inference number.",
     "cross": "The attention that reads what the encoder wrote.",
     "shared_tokens": "Whether encoder and decoder read one token table.",
