@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
         found = [asdict(row) | {"differs": row.differs, "ratios": row.ratios} for row in rows]
         print(json.dumps({"models": [model.name for model in models], "rows": found}, indent=2))
     else:
-        print("\n".join(table([model.name for model in models], [row for row in rows if row.differs or options.all])))
+        shown = [row for row in rows if row.differs or options.all]
+        print("\n".join(table([model.name for model in models], shown)) if shown else "the same in everything that is compared")
     return 0
 
 

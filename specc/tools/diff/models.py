@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from specc.ir.model import Layer, Model
+from specc.ir.node import Node
 from specc.resolve.model import Resolved
 from specc.tools.diff import interface, parts
 from specc.tools.diff.aside import aside
@@ -87,10 +88,15 @@ class _Comparison:
         before, after = (model.stack.dims for model in self.models)
         for name in type(before).model_fields:
             old, new = getattr(before, name), getattr(after, name)
-            if old != new:
-                level = Level.UNCHANGED if name in LIMITS else Level.COMPUTES
-                fact = Fact(name, (), old, new, f"dims/{name}", level)
-                self.facts[name,] = fact, []
+            if old == new:
+                continue
+            level = Level.UNCHANGED if name in LIMITS else Level.COMPUTES
+            if isinstance(old, Node) and isinstance(new, Node):  # the picture, which the model states as its `input`
+                changed = [part for part in type(old).model_fields if getattr(old, part) != getattr(new, part)]
+                found = [Fact("input", (part,), getattr(old, part), getattr(new, part), f"dims/{name}", level) for part in changed]
+            else:
+                found = [Fact(name, (), old, new, f"dims/{name}", level)]
+            self.facts |= {(name, *fact.fields): (fact, []) for fact in found}
 
     def _layers(self) -> None:
         before, after = (model.stack for model in self.models)
