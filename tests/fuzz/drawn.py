@@ -96,8 +96,8 @@ class Spec:
                 return call("yarn", factor=factor, original=original, **turns, **more)
 
     def position(self, turned: int) -> str:
-        kinds = ("none", "rope", "alibi") if turned % 2 == 0 else ("none", "alibi")
-        match self.one(*kinds):
+        turning = ("rope", "stored_rope") if turned % 2 == 0 else ()
+        match self.one("none", *turning[:1], "alibi", *turning[1:], "relative_bias", "disentangled"):
             case "rope":
                 partial = self.one(None, *range(2, turned + 1, 2))
                 layout = self.maybe("half", "interleaved")
@@ -105,13 +105,23 @@ class Spec:
                 return call("rope", theta=theta, layout=layout, partial=partial, scaling=self.scaling(partial or turned))
             case "alibi":
                 return call("alibi", bias_max=self.maybe(8, 3.5)) if self.flag() else "alibi"
+            case "stored_rope":
+                return call("stored_rope", length=CONTEXT + self.one(0, 3), layout=self.one("half", "interleaved"))
+            case "relative_bias":
+                form = {"buckets": self.one(8, 4, 12), "max_distance": self.one(12, 9, 30), "bidirectional": self.flag()}
+                return call("relative_bias", **form, shared=self.maybe(False, True))
+            case "disentangled":
+                form = {"max_distance": self.one(6, 12, 40), "buckets": self.maybe(4, 8), "own_maps": self.maybe(False, True)}
+                norm = self.norm(1e-3) if self.flag() else None
+                return call("disentangled", **form, terms=self.maybe(["c2p"], ["p2c"], ["p2c", "c2p"]), norm=norm)
         return "none"
 
     def scale(self, width: str) -> str | None:
         return self.maybe(f"{width} ** -0.5", f"0.7 * {width} ** -0.5", f"{width} ** -0.5 / (layer.index + 1)", 0.2)
 
-    def attention(self, turned: int) -> str:
-        if self.one(False, False, False, True) and turned % 2 == 0:
+    def attention(self, turned: int, position: str = "none") -> str:
+        own_terms = "disentangled" in position or "shared: false" in position  # terms of each layer's own, which not every attention takes
+        if self.one(False, False, False, True) and turned % 2 == 0 and not own_terms:
             nope = self.one(4, 3, 6)
             return call(
                 "mla",
@@ -127,7 +137,7 @@ class Spec:
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
         kv = self.one(1, 2, 3)
-        heads = kv * self.one(1, 2, 3)
+        heads = kv * (1 if "disentangled" in position else self.one(1, 2, 3))
         qk_norm = self.norm(1e-3) if self.flag() else None
         gate = self.maybe("channel", "head")
         return call(
@@ -275,10 +285,13 @@ class Spec:
                 return call("sinusoidal_position", offset=offset, **form)
         return f"segments({self.one(2, 1, 3)})"
 
-    def embed(self) -> str:
+    def embed(self, whole: bool) -> str:
+        """whole: whether rows are read at once, and not step by step."""
         self.table_width = self.one(self.dim, self.dim, 6)
         narrow = self.table_width != self.dim
         text = call("tokens", width=self.table_width if narrow else self.maybe(self.dim), scale=self.maybe("sqrt(dim)", 0.5))
+        if whole and self.fields["vocab"] != "11" and self.one(False, False, False, True):  # in small tables a row might be nothing else
+            text = call("mask_dropout", share=self.one(0.12, 0.4), token=3).replace("(", f"({text}, ", 1)
         if self.one(False, False, True):
             text = f"norm.table({text})"
         if narrow:
@@ -297,7 +310,7 @@ class Spec:
     def head(self) -> str:
         tied = self.flag()
         narrow = self.table_width if tied and self.table_width != self.dim else None
-        match self.one("hidden", "lm", "mlm", "pooled", "classify", "classify_tokens"):
+        match self.one("hidden", "lm", "mlm", "pooled", "classify", "classify_tokens", "span", "sentence_order", "replaced_tokens"):
             case "lm":
                 more = {"scale": self.maybe(0.5, "dim ** -0.5"), "softcap": self.maybe(5), "bias": self.maybe(True, False)}
                 return call("lm", tied=tied, width=narrow if tied else self.maybe(5), **more)
@@ -309,10 +322,28 @@ class Spec:
                 return f"pooled({self.one('mean', 'first', 'tanh_first')})"
             case "classify":
                 more = {"pool": self.one("first", "last", "mean"), "activation": self.maybe(*ACTIVATIONS), "bias": self.maybe(True, False)}
-                return call("classify", classes=self.one(3, 1), **more)
+                return call("classify", classes=self.one(3, 1), **more, **self.transformed(more["activation"]))
             case "classify_tokens":
-                return call("classify_tokens", classes=self.one(3, 1), bias=self.maybe(True, False))
+                activation = self.maybe(*ACTIVATIONS)
+                form = {"activation": activation} | self.transformed(activation)
+                return call("classify_tokens", classes=self.one(3, 1), bias=self.maybe(True, False), **form)
+            case "span":
+                return call("span", bias=self.maybe(True, False), activation=(activation := self.maybe(*ACTIVATIONS)), **self.transformed(activation))
+            case "sentence_order":
+                return call("sentence_order", classes=self.maybe(3))
+            case "replaced_tokens":
+                return call("replaced_tokens", activation=self.one(*ACTIVATIONS))
         return "hidden"
+
+    def transformed(self, activation: str | None) -> dict[str, Any]:
+        """What a head's own layer may have, where it has one."""
+        return {"dense_bias": self.maybe(False), "dense_norm": self.norm() if self.flag() else None} if activation else {}
+
+    def heads(self) -> str:
+        """One head, or two that give different outputs."""
+        first = self.head()
+        others = [kind for kind in ("span", "sentence_order", "hidden") if kind not in first and not (kind == "hidden" and "pooled" in first)]
+        return f"[{first}, {self.one(*others)}]" if self.one(False, False, False, True) else first
 
     # ---- the whole
 
@@ -321,7 +352,7 @@ class Spec:
         turned = self.one(4, 6, 2, 8, 3, 5)
         self.turned = self.turned or turned
         parts = {"position": self.position(turned), "mask": self.mask(causal), "norm": self.norm()}
-        return parts | {"attention": self.attention(turned), "ffn": self.ffn()}
+        return parts | {"attention": self.attention(turned, parts["position"]), "ffn": self.ffn()}
 
     def text(self) -> str:
         self.dim, self.depth = self.one(8, 12, 16, 18), self.one(1, 2, 3)
@@ -330,14 +361,14 @@ class Spec:
         self.attends = "attention" in self.blocks.get("own", "attention")
         first = self.kind(causal)
         self.fields |= {"vocab": str(self.one(19, 11, 40)), "dim": str(self.dim), "depth": str(self.depth), "context": str(CONTEXT)}
-        self.fields |= {"embed": self.embed(), **first, "block": block, "head": self.head()}
+        self.fields |= {"embed": self.embed(not causal and any(f"{kind}(" in f"{first['mask']}(" for kind in ("bidirectional", "window"))), **first, "block": block, "head": self.heads()}
         if block == "own" and self.flag():
             self.labelled(labels)
         if self.one(False, False, True):
             self.fields["final_norm"] = self.one("norm", "none", self.norm())
         if self.one(False, False, False, True):
             self.fields |= {"dropout": "0.1", "attention_dropout": "0.2"}
-        sections = self.layers(causal, labels) if self.flag() else ""
+        sections = self.layers(causal, labels) if self.flag() else self.one_set()
         body = "\n".join(f"  {name} = {value}" for name, value in self.fields.items())
         blocks = "".join(f"block {name}(x) {{\n  {text}\n}}\n" for name, text in self.blocks.items())
         return f"{blocks}model fuzz {{\n{body}\n{sections}}}\n"
@@ -345,13 +376,20 @@ class Spec:
     def labelled(self, labels: list[str]) -> None:
         """A field for one instance alone."""
         position = self.fields["position"]
-        if "attention.second(" in self.blocks["own"] and "alibi" not in position:  # its slopes want as many heads
+        per_head = any(kind in position for kind in ("alibi", "relative_bias", "disentangled"))  # these want as many heads
+        if "attention.second(" in self.blocks["own"] and not per_head:
             plain = position == "none" or position == "rope"  # else a scheme was drawn for heads of this width
             self.fields["attention.second"] = self.attention(self.one(self.turned, 4, 6) if plain else self.turned)
         if "ffn.second(" in self.blocks["own"]:
             self.fields["ffn.second"] = self.network()
         if labels:
             self.fields[labels[0]] = self.norm()
+
+    def one_set(self) -> str:
+        """Layers that share their weights: those are alike, so nothing may depend on their number."""
+        if "layer.index" in f"{self.fields} {self.blocks}" or not self.one(False, False, False, True):
+            return ""
+        return f"  layer one {{ }}\n  layers = {self.one('[repeat [same(one)]]', '[one, repeat [same(one)]]')}\n"
 
     def layers(self, causal: bool, labels: list[str]) -> str:
         """Two kinds of layer and where they stand."""
@@ -373,6 +411,8 @@ class Spec:
             section.append(f"block = {self.one('pre_norm', 'post_norm', 'parallel')}")
         turns = ("repeat [p, q]", "[p, repeat [q, p]]", "[for i in range(depth): if i % 2 == 0 then q else p]", "repeat [2 * p, q]")
         where = self.one(*turns) if self.depth > 2 else "repeat [q, p]"
+        if "layer.index" not in f"{self.fields} {self.blocks} {section}" and self.one(False, False, True):
+            where = self.one("repeat [same(p), same(q)]", "[q, repeat [same(p)]]", "[p, repeat [same(q), same(p)]]")
         return f"  layer p {{ }}\n  layer q {{ {'  '.join(section)} }}\n  layers = {where}\n"
 
 

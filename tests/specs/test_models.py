@@ -31,7 +31,7 @@ from specc.weights.rules import Candidate, candidates
 
 CONFIGS = {path.stem: path for path in sorted((Path(__file__).parent / "configs").glob("*.json"))}
 MODELS = sorted(path.stem for path in (SPECS / "models").glob("*.specc"))
-WITHOUT_FAMILY = {"electra_small", "stablelm_3b"}
+WITHOUT_FAMILY = {"stablelm_3b"}
 WITHOUT_CHECKPOINT = {"transformer_base"}
 
 
@@ -53,7 +53,7 @@ def of_each_kind(model: Model, like: Model) -> Model:
     stacks = []
     for stack, other in zip(model.stacks, like.stacks, strict=True):
         first = {id(layer): n for n, layer in reversed(list(enumerate(other.layers)))}
-        stacks.append(stack.model_copy(update={"layers": tuple(stack.layers[n] for n in sorted(first.values()))}))
+        stacks.append(stack.model_copy(update={"layers": tuple(stack.layers[n] for n in sorted(first.values())), "sets": ()}))
     return Model(name=model.name, doc=model.doc, stacks=tuple(stacks), heads=model.heads, weights=model.weights)
 
 

@@ -12,10 +12,12 @@ class Position(Component):
     """Base of the axis.
 
     per_head: whether its bias differs from head to head, so that all attentions of a layer must have as many.
+    beside_absolute: whether published models have it beside positions in the embedding.
     """
 
     axis: ClassVar[str] = "position"
     per_head: ClassVar[bool] = False
+    beside_absolute: ClassVar[bool] = False
 
     def check_beside(self, attentions: Sequence[Component]) -> Iterator[Finding]:
         """What is wrong with it for the attentions of a layer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ class Disentangled(Position):
     terms have the attention's scale.
     """
 
+    beside_absolute: ClassVar[bool] = True
     kind: Literal["disentangled"] = "disentangled"
     max_distance: int = Field(gt=1, le=1 << 16)
     buckets: int | None = Field(default=None, gt=1, le=1 << 16)

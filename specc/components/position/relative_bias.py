@@ -21,6 +21,7 @@ class RelativeBias(Position):
     """
 
     per_head: ClassVar[bool] = True
+    beside_absolute: ClassVar[bool] = True
     kind: Literal["relative_bias"] = "relative_bias"
     buckets: int = Field(gt=1)
     max_distance: int = Field(gt=1, le=1 << 16)

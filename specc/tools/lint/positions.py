@@ -14,7 +14,7 @@ from specc.tools.lint.blame import layers, place, warning
 def two_schemes(resolved: Resolved) -> Iterator[Diagnostic]:
     """LNT013"""
     added = _added(resolved)
-    turned = [layer for layer in layers(resolved) if layer.position.kind != "none"]
+    turned = [layer for layer in layers(resolved) if layer.position.kind != "none" and not layer.position.beside_absolute]
     if added and turned:
         message = f"`{turned[0].position.kind}` and `{added}` both tell positions apart"
         span = place(resolved, "position", "", turned[0])

@@ -1,0 +1,57 @@
+"""Relative positions: buckets that run the wrong way, and tables in the wrong place (faults that other projects had)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.harness import draw, inputs_of, model_of, run_onnx, run_torch
+
+TEXT = """model probe {{
+  vocab = 4  dim = 4  depth = {depth}  context = 512  mask = {mask}
+  position = relative_bias(buckets: 32, max_distance: 128, bidirectional: {ahead})
+  attention = attention(heads: 1, bias: [v])  norm = rms(eps: 1e-5)  block = bare  head = hidden
+}}
+block bare(x) {{ final_norm = none  x = x + attention(x) }}"""
+WAYS = [-200, -8, -1, 0, 1, 8, 200]
+
+
+def bucket(way: int, ahead: bool, run) -> int:
+    """Which bucket a key stands in that is so many columns ahead: the only one whose bias makes the query read the key's own value."""
+    text = TEXT.format(depth=1, mask="bidirectional", ahead=str(ahead).lower())
+    model = model_of(text)
+    query, key = max(0, -way), max(0, way)
+    ids = np.zeros((32, max(query, key) + 1), np.int64)
+    ids[:, key] = 1  # the only token with a value
+    found = []
+    for number in range(32):
+        weights = {name: np.zeros_like(value) for name, value in draw(model).items()}
+        weights["embed_tokens.weight"][1] = 1
+        weights["layers.0.attention.v.weight"] += np.eye(4, dtype=np.float32)
+        weights["layers.0.attention.o.weight"] += np.eye(4, dtype=np.float32)
+        weights["position.weight"][:] = 0
+        weights["position.weight"][number] = 50
+        out = run(model, weights, {"input_ids": ids[:1], "attention_mask": np.ones_like(ids[:1])})["last_hidden_state"][0, query, 0]
+        found.append(float(out) - float(query == key))
+    return int(np.argmax(found))
+
+
+# https://github.com/huggingface/transformers/pull/8518: a causal stack with the buckets of a bidirectional one
+@pytest.mark.parametrize("run", [run_torch, run_onnx])
+@pytest.mark.parametrize(("ahead", "right"), [(True, [15, 8, 1, 0, 17, 24, 31]), (False, [31, 8, 1, 0, 0, 0, 0])])
+def test_the_direction_of_buckets(ahead: bool, right: list[int], run) -> None:
+    assert [bucket(way, ahead, run) for way in WAYS] == right
+
+
+# https://github.com/huggingface/transformers/issues/10221: a table in each layer, or one that only the first layer adds
+@pytest.mark.parametrize("run", [run_torch, run_onnx])
+def test_one_table_serves_every_layer(run) -> None:
+    model = model_of(TEXT.format(depth=3, mask="causal", ahead="false"))
+    assert [key for key in model.parameters() if "position" in key] == ["position.weight"]
+    weights, inputs = draw(model), inputs_of(model, padded=False)
+    before = run(model, weights, inputs)["last_hidden_state"]
+    for layer in range(3):
+        others = {f"layers.{n}.attention.o.weight": 0 * weights[f"layers.{n}.attention.o.weight"] for n in range(3) if n != layer}
+        alone, moved = weights | others, weights | others | {"position.weight": weights["position.weight"][::-1].copy() * 4}
+        assert np.abs(run(model, alone, inputs)["last_hidden_state"] - run(model, moved, inputs)["last_hidden_state"]).max() > 1e-2
+    assert np.isfinite(before).all()
