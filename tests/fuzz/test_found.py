@@ -72,7 +72,7 @@ def test_it_is_refused(name: str) -> None:
 
 def test_experts_that_choose_among_equal_tokens() -> None:
     """torch's topk takes any of equal ones, and ONNX Runtime's the first."""
-    text = """block own(x) { x = x + attention(norm.a(x)) + ffn(norm.b(x)) }
+    text = """block own(x) { x = x + attention(norm.n0(x)) + ffn(norm.n1(x)) }
     model fuzz {
       final_norm = norm  vocab = 19  dim = 8  depth = 1  context = 24  position = none  mask = causal  norm = rms(eps: 1e-5)
       attention = attention(heads: 1, head_dim: 4)  block = own  head = hidden

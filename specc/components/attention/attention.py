@@ -112,6 +112,11 @@ class Attention(Component):
             found += (Parameter("sinks", (self.heads,)),)
         return found
 
+    def inert(self, beside) -> tuple[str, ...]:
+        """A norm that only looks at lengths says the same of a vector that is turned."""
+        turned = self.clip is None and getattr(self.qk_norm, "of_length", False)
+        return ("qk_norm_at",) if turned else ()
+
     def check_across(self) -> Iterator[Finding]:
         """What is wrong with it where keys and values come from the encoder."""
         if self.sinks:

@@ -23,6 +23,11 @@ class RMSNorm(Component):
     weight: bool = structural(True)
     offset: float = structural(0.0)
 
+    @property
+    def of_length(self) -> bool:
+        """Whether it depends on nothing but a vector's length, and so commutes with turning it."""
+        return not self.weight
+
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.offset and not self.weight:
             yield Finding("offset", "TYP005", "an offset is added to the weight, and this norm has none")

@@ -86,7 +86,8 @@ def _plain(value: Any, choices: list[Any]) -> Iterator[Any]:
         case str():
             yield from (choice for choice in choices if choice != value)
         case tuple() if choices:
-            yield () if value else tuple(choices)
+            # all of them, or those that mean something without the last, which may be a part's that is not there
+            yield from [()] if value else (tuple(choices), tuple(choices[:-1]))
         case (int() as first, int() as second):  # rows and columns: as many cells otherwise laid out come first
             yield from ((n, first * second // n) for n in range(1, first * second + 1) if first * second % n == 0 and n != first)
             yield from ((first + n, second + m) for n, m in ((1, 0), (0, 1), (1, 1)))
