@@ -153,35 +153,33 @@ def called(model: Model) -> list[tuple[str, int, str]]:
 
 
 def _keys(method: Method, model: Model) -> list[Site]:
-    """Every attention that has keys and values of its own."""
-    found, only = [], _alone(model)
-    for stack in model.stacks:
-        for number, layer in enumerate(stack.layers):
-            keeping = [part for part in layer.instances if part.component.state(part.dims(stack.dims))]
-            for part in keeping:
-                states = {state.name: state.shape for state in part.component.state(part.dims(stack.dims))}
-                key, width = f"{stack.prefix}layers.{number}.{part.key}", stack.dims.dim
-                if set(states) != {"key", "value"} or states["key"] != states["value"] or len(keeping) > 1 or stack.sets:
-                    found.append(Site(key, width, obstacle="a layer must have one attention of its own, with keys and values of one shape"))
-                    continue
-                _, heads, _, head_dim = states["key"]
-                found.append(Site(key, width, heads=heads, head_dim=head_dim, obstacle=only or _before(stack, layer, part.component)))
+    """Every attention that has keys and values of its own; of an encoder-decoder those of the decoder."""
+    found, stack = [], model.stack
+    for number, layer in enumerate(stack.layers):
+        keeping = [part for part in layer.instances if part.component.state(part.dims(stack.dims)) and part.memory is None]
+        for part in keeping:
+            states = {state.name: state.shape for state in part.component.state(part.dims(stack.dims))}
+            key, width = f"{stack.prefix}layers.{number}.{part.key}", stack.dims.dim
+            if set(states) != {"key", "value"} or states["key"] != states["value"] or len(keeping) > 1 or stack.sets:
+                found.append(Site(key, width, obstacle="a layer must have one attention of its own, with keys and values of one shape"))
+                continue
+            _, heads, _, head_dim = states["key"]
+            found.append(Site(key, width, heads=heads, head_dim=head_dim, obstacle=_before(stack, layer, part.component)))
     return found
 
 
 def _tokens(method: Method, model: Model) -> list[Site]:
-    """The embedded tokens."""
-    inputs = sorted({i.name for layer in model.stack.layers for i in layer.mask.inputs()})
+    """The embedded tokens; of an encoder-decoder those of the encoder."""
+    inputs = sorted({i.name for layer in model.stacks[0].layers for i in layer.mask.inputs()})
     obstacle = f"its mask takes {inputs[0]}, which knows nothing of tokens ahead" if inputs else None
-    return [replace(Site(p.slot.key, p.width), obstacle=_alone(model) or obstacle) for p in places(model) if p.table and p.role.endswith("embed.tokens")]
-
-
-def _alone(model: Model) -> str | None:
-    return "tokens ahead are for models of one stack" if len(model.stacks) > 1 else None
+    tables = [p for p in places(model) if p.table and p.role.endswith("embed.tokens") and not p.role.startswith("decoder.")]
+    return [Site(p.slot.key, p.width, obstacle=obstacle) for p in tables]
 
 
 def _before(stack: Stack, layer: Layer, attention: Component) -> str | None:
     """Why keys and values cannot stand in front of an attention's own."""
+    if stack.dims.image is not None:
+        return "the model reads images"
     if layer.mask.inputs():
         return f"its mask takes {layer.mask.inputs()[0].name}, which knows nothing of keys ahead"
     if stack.causal:

@@ -21,7 +21,7 @@ from tests.adapter.published import IDS, VOCAB, opened_as, perturb, python, reso
 peft = pytest.importorskip("peft")
 transformers = pytest.importorskip("transformers")
 T5 = {
-    "vocab_size": VOCAB, "d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 4, "pad_token_id": 0,
+    "vocab_size": VOCAB, "d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 3, "num_decoder_layers": 3, "num_heads": 4, "pad_token_id": 0,
     "eos_token_id": 1, "decoder_start_token_id": 0,
 }  # fmt: skip
 CASES = {
@@ -37,6 +37,8 @@ CASES = {
         lambda: peft.IA3Config(target_modules=["k", "v", "wo"], feedforward_modules=["wo"]),
         "ia3(after: [attention.k, attention.v, cross.k, cross.v], before: [ffn.down])",
     ),
+    "prefix": (lambda: peft.PrefixTuningConfig(task_type="SEQ_2_SEQ_LM", num_virtual_tokens=3, token_dim=64, num_attention_heads=4), "prefix(length: 3)"),
+    "prompt": (lambda: peft.PromptTuningConfig(task_type="SEQ_2_SEQ_LM", num_virtual_tokens=3), "prompt(length: 3)"),
 }
 MASK = (IDS != 0).long().flip(1)
 SOURCE, TARGET = IDS.flip(1), torch.tensor([[0, 7, 5, 11, 2], [0, 13, 40, 3, 9]])

@@ -190,6 +190,10 @@ class Builder:
         """The cache that an attention's call reads; a builder may put something in front of it."""
         return past
 
+    def memory_mask(self, hidden: Value, mask: Value) -> Value:
+        """Which tokens of the encoder's output [B, M, C] are real; a builder may have put more in front of them than the caller knows."""
+        return mask
+
     def after(self, key: str, x: Value, y: Value) -> Value:
         """The result y of a sublayer or a layer whose input is x; a builder may lay something over it."""
         return y

@@ -56,7 +56,7 @@ class Memory:
     def __init__(self, g: Builder, frame: Frame, width: int) -> None:
         self.g, self.frame, self.width = g, frame, width
         self.hidden = frame.given("encoder_hidden_states", ("batch", "encoder_sequence", width), g.compute)
-        self.real = frame.given("encoder_attention_mask", ("batch", "encoder_sequence"))
+        self.real = g.memory_mask(self.hidden, frame.given("encoder_attention_mask", ("batch", "encoder_sequence")))
 
     @property
     def rows(self) -> Value:

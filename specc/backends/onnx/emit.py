@@ -8,7 +8,7 @@ from typing import Any
 
 from specc.backends.onnx import proto
 from specc.backends.onnx.adapter.builder import AdaptedBuilder
-from specc.backends.onnx.adapter.frame import FrameAhead
+from specc.backends.onnx.adapter.frame import DecoderFrameAhead, FrameAhead
 from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.decoder import DecoderFrame, Memory
 from specc.backends.onnx.frame import Call, Frame
@@ -36,7 +36,7 @@ def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", or
     made = {}
     for stack in model.stacks:
         given = Initializers(stored), compute, origins, model.tables[stack.name]
-        g = Builder(*given) if over is None else AdaptedBuilder(over, *given)
+        g = Builder(*given) if over is None else AdaptedBuilder(over, stack, *given)
         made[f"{stack.name}_model.onnx" if stack.name else "model.onnx"] = _Emitter(model, stack, g, shown).graph(metadata or {})
     return made
 
@@ -50,7 +50,8 @@ class _Emitter:
             given = g, stack.causal, self._schemes(), stack.dims
             self.frame = FrameAhead(*given, past=self._first_cache()) if g.ahead else Frame(*given)
         else:
-            self.frame = DecoderFrame(g, f"past_key_values.{self._first_slot()}.decoder.key", self._schemes(), stack.dims)
+            kind = DecoderFrameAhead if g.ahead else DecoderFrame
+            self.frame = kind(g, f"past_key_values.{self._first_slot()}.decoder.key", self._schemes(), stack.dims)
             self.memory = Memory(g, self.frame, self.beside.dims.dim)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}

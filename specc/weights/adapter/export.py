@@ -63,10 +63,18 @@ def _bytes(array: ndarray) -> bytes:
 def _ahead(adapter: Adapter, tensors: dict[str, ndarray], folder: Folder) -> None:
     method, stack = adapter.methods[0], adapter.base.stack
     acting = sites(method, adapter.base)
-    folder.tensors = method.packed(acting, tensors)
+    if (packed := method.packed(acting, tensors)) is None:
+        raise fail("ADP011", "peft gives some layers of a decoder the same keys and values, and here they differ")
+    folder.tensors = packed
+    if method.place == "tokens" and len(adapter.base.stacks) == 2:  # peft keeps rows for the decoder too, and makes no use of them
+        import numpy as np
+
+        folder.tensors = {name: np.concatenate([rows, rows]) for name, rows in folder.tensors.items()}
     kinds = [TASKS[head.component.kind] for head in adapter.base.heads if head.component.kind in TASKS]
     folder.config |= {"num_virtual_tokens": method.length, "task_type": kinds[0] if kinds else "FEATURE_EXTRACTION", "num_layers": stack.dims.depth}
     folder.config |= {"num_transformer_submodules": len(adapter.base.stacks), "token_dim": acting[0].width}
+    if len(adapter.base.stacks) == 2:
+        folder.config["task_type"] = "SEQ_2_SEQ_LM"
     folder.config["num_attention_heads"] = acting[0].heads or 1
     if method.place == "keys":
         if len({(site.heads, site.head_dim) for site in acting}) > 1:

@@ -72,6 +72,8 @@ def _ahead(adapter: Adapter, method: Method, left: dict[str, ndarray]) -> dict[s
     if PROMPT not in left:
         raise fail("ADP008", f"{FILE} holds no {PROMPT}")
     width = sum(2 * s.heads * s.head_dim for s in acting) if method.place == "keys" else acting[0].width
+    if method.place == "tokens" and len(adapter.base.stacks) == 2 and len(left[PROMPT]) == 2 * method.length:
+        left[PROMPT] = left[PROMPT][: method.length]  # the second half is for the decoder, and peft makes no use of it
     if left[PROMPT].shape != (method.length, width):
         raise fail("ADP008", f"{PROMPT} is {list(left[PROMPT].shape)}, and this adapter's is [{method.length}, {width}]")
     return method.unpacked(acting, left)

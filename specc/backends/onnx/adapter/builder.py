@@ -9,6 +9,7 @@ from specc.backends.onnx.builder import Builder, Value
 from specc.backends.onnx.initializers import Initializers
 from specc.components.adapter.base import Method, Site
 from specc.ir.adapter import Adapter
+from specc.ir.model import Stack
 
 Acting = tuple[Method, Site, int]  # a method, where, and which of the site's slots
 
@@ -17,12 +18,22 @@ class AdaptedBuilder(Builder):
     """What an adapter holds is an input of the graph with a default that changes nothing: a base graph serves many adapters."""
 
     def __init__(
-        self, adapter: Adapter, weights: Initializers, compute: str = "float32", origins: dict[str, str] | None = None, tokens: str = "embed_tokens"
+        self,
+        adapter: Adapter,
+        stack: Stack,
+        weights: Initializers,
+        compute: str = "float32",
+        origins: dict[str, str] | None = None,
+        tokens: str = "embed_tokens",
     ) -> None:
+        """stack: the one whose graph this is: keys stand in front in the last, tokens in the first."""
         super().__init__(weights, compute, origins, tokens)
         self._acting: dict[str, list[Acting]] = {}
-        self.ahead = bool(adapter.ahead)
-        self._front = {method.place: (method, site, 0) for method, site in reversed(adapter.sites()) if method in adapter.ahead}
+        meant = {"keys": stack is adapter.base.stacks[-1], "tokens": stack is adapter.base.stacks[0]}
+        front = {method.place: (method, site, 0) for method, site in reversed(adapter.sites()) if method in adapter.ahead}
+        self._front = {place: acting for place, acting in front.items() if meant[place]}
+        self._longer = "tokens" in front.keys() - self._front.keys()  # the encoder's output, in a decoder's graph
+        self.ahead = bool(self._front)
         for method, site in sorted(adapter.sites(), key=lambda pair: pair[0].place == "tokens"):
             for number, key in enumerate([slot.key for slot in site.slots] or [site.key]):
                 self._acting.setdefault(key, []).append((method, site, number))
@@ -90,6 +101,15 @@ class AdaptedBuilder(Builder):
                         return front
                     return {name: self.op("Concat", front[name], past[name], axis=2) for name in past}
         return past
+
+    def memory_mask(self, hidden: Value, mask: Value) -> Value:
+        if not self._longer:
+            return mask
+        with self.outside():
+            count = self.op("Sub", *(self.op("Gather", self.op("Shape", x), self.integer(1)) for x in (hidden, mask)))
+            batch = self.op("Gather", self.op("Shape", mask), self.integer(0))
+            extents = self.op("Concat", *(self.reshape(x, (1,)) for x in (batch, count)), axis=0)
+            return self.op("Concat", self.op("Expand", self.constant([[1]], "int64"), extents), mask, axis=1)
 
     def _in_front(self, learned: Value, frame: Any) -> Value:
         """learned [K, P, D] -> [B, K, P, D], of a later call [B, K, 0, D]"""

@@ -7,6 +7,7 @@ from typing import Any
 
 from specc.backends.onnx.adapter.builder import AdaptedBuilder
 from specc.backends.onnx.builder import Value
+from specc.backends.onnx.decoder import DecoderFrame
 from specc.backends.onnx.frame import Frame
 
 
@@ -127,3 +128,28 @@ class FrameAhead(Frame):
         axis = shape.index("sequence")
         start = self.g.reshape(self.tokens_ahead, (1,))
         return self.g.op("Slice", x, start, self.g.constant([2**62], "int64"), self.g.constant([axis], "int64"))
+
+
+class DecoderFrameAhead(DecoderFrame):
+    """The same in front of an encoder-decoder's target, whose rows are not padded."""
+
+    g: AdaptedBuilder
+
+    @property
+    def keys_ahead(self) -> Value:
+        """-> scalar: how many keys this call puts in front; 0 in a later call"""
+
+        def make() -> Value:
+            length = self.g.op("Gather", self.g.op("Shape", self.g.keys_ahead()), self.g.integer(1))
+            return self.g.op("Where", self.g.op("Equal", self._kept, self.g.integer(0)), length, self.g.integer(0))
+
+        return self._once("keys ahead", make)
+
+    @property
+    def _kept(self) -> Value:
+        return self._once("kept", lambda: self.g.op("Gather", self.g.op("Shape", self._past), self.g.integer(2)))
+
+    @property
+    def total(self) -> Value:
+        """-> scalar S"""
+        return self._once("total", lambda: self.g.op("Add", self.g.op("Add", self._kept, self.new), self.keys_ahead))

@@ -23,6 +23,7 @@ class Ahead:
     padded: tuple[str, ...]
     cut: tuple[str, ...]
     heads: tuple[tuple[int, int], ...]
+    two: bool  # whether there is an encoder and a decoder
 
     @classmethod
     def of(cls, adapter: Adapter) -> Ahead | None:
@@ -43,7 +44,26 @@ class Ahead:
             padded=tuple(wanted.name for wanted in model.inputs().values() if wanted.shape == ("B", "T")),
             cut=tuple(name for name, shape in outputs if "sequence" in shape),
             heads=tuple((site.heads, site.head_dim) for site in sites(prefix, model)) if prefix else (),
+            two=model.encoder is not None,
         )
+
+    @property
+    def template(self) -> str:
+        return "over_ahead_two" if self.two else "over_ahead"
+
+    def hooks(self) -> list[str]:
+        """The lines that let the printed methods act."""
+        if not self.two:
+            lines = ['model.__dict__.setdefault("ahead", []).append(self)', "model.register_forward_pre_hook(self._begin, with_kwargs=True)"]
+            return lines + ["model.register_forward_hook(self._end)"] * bool(self.cut and self.tokens)
+        lines = []
+        if self.keys:
+            lines += ['model.decoder.__dict__.setdefault("ahead", []).append(self)']
+            lines += ["model.decoder.register_forward_pre_hook(self._begin_target, with_kwargs=True)"]
+        if self.tokens:
+            lines += ["model.register_forward_pre_hook(self._begin_source, with_kwargs=True)"]
+            lines += ["model.encoder.register_forward_hook(self._end_source)"]
+        return lines
 
     def context(self) -> dict[str, Any]:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}

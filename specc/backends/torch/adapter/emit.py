@@ -32,7 +32,7 @@ def emit_adapter(adapter: Adapter) -> str:
             parts[called] = macros.definition(method, alike[0], reason is None, called).strip()
             attaching += _attached(adapter, method, alike, called, macros.settings(method, alike[0]))
     front = Ahead.of(adapter)
-    ahead_text = render("over_ahead", **front.context()).strip("\n") if front else ""
+    ahead_text = render(front.template, **front.context()).strip("\n") if front else ""
     code = "\n".join([*page.definitions["activation"], *parts.values(), ahead_text])
     places = {method.place for method in adapter.methods}
     weights = reason is None or re.search(r"\bown\(", code) is not None
