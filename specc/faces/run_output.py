@@ -21,9 +21,10 @@ VALUES = 6
 class Printer:
     """What is generated: streamed where one prompt goes to a terminal, else printed when it is complete."""
 
-    def __init__(self, format: str, rows: list[list[int]], prompts: list[str] | None, tokens: Tokens | None) -> None:
+    def __init__(self, format: str, rows: list[list[int]], prompts: list[str] | None, tokens: Tokens | None, streams_prompt: bool = True) -> None:
+        """streams_prompt: whether what is generated goes on with the prompt, so that its first token may complete a character."""
         self.format, self.rows, self.prompts = format, rows, prompts
-        self.streams = [Stream(tokens, row) for row in rows] if tokens is not None else []
+        self.streams = [Stream(tokens, row if streams_prompt else []) for row in rows] if tokens is not None else []
         self.pieces: list[list[str]] = [[] for _ in rows]
         self.live = bool(self.streams) and format == "text" and len(rows) == 1 and sys.stdout.isatty()
 

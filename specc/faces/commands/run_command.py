@@ -1,4 +1,4 @@
-"""`specc run DIR`: text that a built causal model writes, or what a built encoder says of a text or an image."""
+"""`specc run DIR`: text that a built model writes, after a prompt or of a source, or what a built encoder says of a text or an image."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 from specc.faces.image_options import add_preparation
 
 NEW = 128
+EARLY = {"true": True, "false": False, "never": "never"}
 GENERATING = ("max_new_tokens", "temperature", "top_k", "top_p", "seed", "chunk")
+SEARCHING = ("num_beams", "length_penalty", "early_stopping")
+OF_DECODERS = ("start_token", "forced_bos")  # beside an encoder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="holds the model.onnx that `specc build --to onnx` wrote")
+    parser.add_argument("folder", metavar="DIR", help="holds the graph, or the two graphs, that `specc build --to onnx` wrote")
     given = parser.add_argument_group("inputs (each may be given several times: a batch)")
     given.add_argument("--prompt", action="append", metavar="TEXT", help="a text that a causal model goes on with")
-    given.add_argument("--text", action="append", metavar="TEXT", help="a text for an encoder or a classifier")
+    given.add_argument("--text", action="append", metavar="TEXT", help="a text for an encoder or a classifier, or the source for an encoder-decoder")
     given.add_argument("--ids", action="append", metavar="1,2,3", help="token ids instead of a text; ids are printed")
     given.add_argument("--image", action="append", metavar="FILE", help="an image for a model of images, or its pixel values as an .npy file")
     add_preparation(parser.add_argument_group("images (what preprocessor_config.json says, if these are not given)"))
@@ -27,6 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("--top-p", type=float, metavar="P", help="draw from the likeliest tokens that together reach P")
     new.add_argument("--seed", type=int, metavar="N", help="of the draws; 0 if not given")
     new.add_argument("--chunk", type=int, metavar="N", help="tokens of the prompt that are passed at once; 256 if not given")
+    beams = parser.add_argument_group("beam search (an encoder-decoder takes what it was published with where these are not given)")
+    beams.add_argument("--num-beams", type=int, metavar="N", help="beams for each row; 1 is none")
+    beams.add_argument("--length-penalty", type=float, metavar="P", help="a finished row scores its log-probability / length^P")
+    beams.add_argument("--early-stopping", choices=tuple(EARLY), help="whether as many finished beams as there are beams end a row")
+    beams.add_argument("--start-token", type=int, metavar="ID", help="what a decoder beside an encoder starts with")
+    beams.add_argument("--forced-bos", type=int, metavar="ID", help="the first token after that, such as the target language of mBART")
     parser.add_argument("--provider", choices=("auto", "cpu", "cuda"), default="auto", help="where it runs; auto takes CUDA where it loads")
     parser.add_argument("--fast-start", action="store_true", help="open at once and run a little slower: weights stay mapped, not repacked")
 
@@ -34,17 +43,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from specc.diagnostics.finding import fail
     from specc.tools.runtime.session import open_graph
+    from specc.tools.runtime.translate import is_encoder_decoder
 
     kinds = [name for name in ("prompt", "text", "ids", "image") if getattr(options, name) is not None]
     if len(kinds) != 1:
         problem = f"{' and '.join('--' + kind for kind in kinds)} do not go together" if kinds else "there is no input"
         raise fail("SYS022", problem, None, "give --prompt, --text, --ids or --image, each as often as you like")
-    graph = open_graph(Path(options.folder), options.provider, options.fast_start)
+    folder = Path(options.folder)
+    if is_encoder_decoder(folder):
+        return _translate(folder, options)
+    if unused := _given(options, OF_DECODERS):
+        raise fail("SYS022", f"{unused} is for encoder-decoders")
+    graph = open_graph(folder, options.provider, options.fast_start)
     print(graph.remark, file=sys.stderr)
     if kinds == ["prompt"] or (kinds == ["ids"] and graph.heads == ("lm",)):
         return _generate(graph, options)
-    if unused := [f"--{name.replace('_', '-')}" for name in GENERATING if getattr(options, name) is not None]:
-        raise fail("SYS022", f"{', '.join(unused)} is for generating, and nothing is generated from --{kinds[0]} here")
+    if unused := _given(options, (*GENERATING, *SEARCHING)):
+        raise fail("SYS022", f"{unused} is for generating, and nothing is generated from --{kinds[0]} here")
     if kinds == ["image"]:
         from specc.faces.image_output import print_images
 
@@ -53,6 +68,48 @@ def run(options: argparse.Namespace) -> int:
     if given := [f"--{name}" for name in ("size", "mean", "std") if getattr(options, name) is not None]:
         raise fail("SYS022", f"{', '.join(given)} belongs to --image")
     return _encode(graph, options)
+
+
+def _given(options: argparse.Namespace, names: tuple[str, ...]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None)
+
+
+def _translate(folder: Path, options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from specc.diagnostics.finding import fail
+    from specc.faces.run_output import Printer
+    from specc.tools.runtime.inputs import parse_ids
+    from specc.tools.runtime.published import settings
+    from specc.tools.runtime.tokens import Tokens
+    from specc.tools.runtime.translate import open_both, translate
+
+    if options.chunk is not None:
+        raise fail("SYS022", "--chunk cuts prompts, and an encoder reads its source whole")
+    graphs = open_both(folder, options.provider, options.fast_start)
+    print(graphs[1].remark, file=sys.stderr)
+    tokens = None if options.ids else Tokens(folder)
+    texts = options.prompt or options.text
+    rows = [parse_ids(ids) for ids in options.ids] if options.ids else [tokens.encode(text).ids for text in texts]
+    published, sampling = settings(folder, graphs[1].vocab), _sampling(options)
+    start = published.start if options.start_token is None else (options.start_token,)
+    rules = published.rules if options.forced_bos is None else replace(published.rules, forced_bos=options.forced_bos)
+    chosen = replace(published, start=start, rules=rules, beams=_beams(options, published.beams, bool(sampling.temperature)))
+    if chosen.draws and not sampling.temperature:
+        print("the checkpoint was published to be drawn from; this is the likeliest text (--temperature draws)", file=sys.stderr)
+    longest = published.longest if options.max_new_tokens is None else len(start) + options.max_new_tokens
+    printer = Printer(options.format, rows, texts, tokens, streams_prompt=False)
+    printer.finish(translate(graphs, rows, chosen, len(start) + NEW if longest is None else longest, sampling, printer.token))
+    return 0
+
+
+def _beams(options: argparse.Namespace, published, draws: bool):
+    from specc.tools.runtime.beam import Beams
+
+    count = options.num_beams if options.num_beams is not None else 1 if draws else published.count
+    penalty = published.length_penalty if options.length_penalty is None else options.length_penalty
+    early = published.early_stopping if options.early_stopping is None else EARLY[options.early_stopping]
+    return Beams(count, penalty, early)
 
 
 def _generate(graph, options: argparse.Namespace) -> int:

@@ -60,6 +60,14 @@ class Graph:
         shape = [extent if isinstance(extent, int) else batch if extent == "batch" else 0 for extent in extents]
         return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, ELEMENT[kind])
 
+    def rows(self, value: Any, rows: ndarray) -> Any:
+        """These rows of a kept value, in this order."""
+        import onnxruntime
+
+        if self.device != "cpu":
+            return onnxruntime.OrtValue.ortvalue_from_numpy(value.numpy()[rows], self.device, 0)
+        return onnxruntime.OrtValue.ortvalue_from_numpy(value.numpy()[rows])
+
     def run(self, feeds: Mapping[str, Any], wanted: Sequence[str], kept: Sequence[str] = ()) -> tuple[dict[str, ndarray], dict[str, Any]]:
         """-> the wanted outputs as arrays, and the kept ones as values that stay on the device. Feeds are either.
 

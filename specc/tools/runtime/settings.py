@@ -9,7 +9,7 @@ from typing import Any
 from specc.diagnostics.finding import fail
 
 
-def _read(folder: Path, name: str) -> dict[str, Any]:
+def read(folder: Path, name: str) -> dict[str, Any]:
     """The file's object; an empty one where there is no file."""
     path = folder / name
     if not path.is_file():
@@ -24,7 +24,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 def end_tokens(folder: Path) -> frozenset[int]:
     """The ids that end a text: generation_config.json's, else config.json's."""
     for name in ("generation_config.json", "config.json"):
-        found = _read(folder, name).get("eos_token_id")
+        found = read(folder, name).get("eos_token_id")
         ids = found if isinstance(found, list) else [found]
         if ids and all(type(token) is int for token in ids):
             return frozenset(ids)
@@ -33,19 +33,19 @@ def end_tokens(folder: Path) -> frozenset[int]:
 
 def labels(folder: Path, count: int) -> list[str]:
     """The classes' names; their numbers where config.json has none."""
-    named = _read(folder, "config.json").get("id2label")
+    named = read(folder, "config.json").get("id2label")
     named = named if isinstance(named, dict) else {}
     return [str(named.get(str(number), number)) for number in range(count)]
 
 
 def problem_type(folder: Path, classes: int) -> str:
     """`regression`, `multi_label_classification` or `single_label_classification`; one number alone is a regression."""
-    kind = _read(folder, "config.json").get("problem_type")
+    kind = read(folder, "config.json").get("problem_type")
     return kind if isinstance(kind, str) else "regression" if classes == 1 else "single_label_classification"
 
 
 def mask_token(folder: Path) -> str | None:
     """How the tokenizer spells the mask, as far as its config says."""
-    found = _read(folder, "tokenizer_config.json").get("mask_token")
+    found = read(folder, "tokenizer_config.json").get("mask_token")
     found = found.get("content") if isinstance(found, dict) else found
     return found if isinstance(found, str) else None
