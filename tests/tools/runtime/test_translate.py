@@ -95,7 +95,7 @@ def test_the_texts_differ(tmp_path: Path) -> None:
         model, _ = built(kind)
         ends = set(np.atleast_1d(model.generation_config.eos_token_id).tolist())
         found = [tuple(row) for rules in RULES.values() for row in theirs(model, rules, ends)]
-        assert len(set(found)) > 12 and max(len(set(row)) for row in found) > 4
+        assert len(set(found)) >= 12 and max(len(set(row)) for row in found) > 4
 
 
 def test_a_row_is_the_same_alone(tmp_path: Path) -> None:
