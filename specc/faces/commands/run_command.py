@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("--top-p", type=float, metavar="P", help="draw from the likeliest tokens that together reach P")
     new.add_argument("--seed", type=int, metavar="N", help="of the draws; 0 if not given")
     new.add_argument("--chunk", type=int, metavar="N", help="tokens of the prompt that are passed at once; 256 if not given")
-    beams = parser.add_argument_group("beam search (an encoder-decoder takes what it was published with where these are not given)")
+    beams = parser.add_argument_group("beam search (where these are not given an encoder-decoder takes what it was published with)")
     beams.add_argument("--num-beams", type=int, metavar="N", help="beams for each row; 1 is none")
     beams.add_argument("--length-penalty", type=float, metavar="P", help="a finished row scores its log-probability / length^P")
     beams.add_argument("--early-stopping", choices=tuple(EARLY), help="whether as many finished beams as there are beams end a row")
@@ -113,8 +113,10 @@ def _beams(options: argparse.Namespace, published, draws: bool):
 
 
 def _generate(graph, options: argparse.Namespace) -> int:
+    from specc.diagnostics.finding import fail
     from specc.faces.run_output import Printer
-    from specc.tools.runtime.generate import CHUNK, generate
+    from specc.tools.runtime.beam import Beams
+    from specc.tools.runtime.generate import CHUNK, generate, searched
     from specc.tools.runtime.inputs import parse_ids
     from specc.tools.runtime.settings import end_tokens
     from specc.tools.runtime.tokens import Tokens
@@ -123,7 +125,14 @@ def _generate(graph, options: argparse.Namespace) -> int:
     rows = [parse_ids(ids) for ids in options.ids] if options.ids else [tokens.encode(text).ids for text in options.prompt]
     printer = Printer(options.format, rows, options.prompt, tokens)
     new, chunk = (NEW if options.max_new_tokens is None else options.max_new_tokens), (CHUNK if options.chunk is None else options.chunk)
-    found = generate(graph, rows, new, _sampling(options), end_tokens(graph.folder), chunk, printer.token)
+    sampling, ends = _sampling(options), end_tokens(graph.folder)
+    beams = _beams(options, Beams(), bool(sampling.temperature))
+    if beams.count == 1:
+        found = generate(graph, rows, new, sampling, ends, chunk, printer.token)
+    elif sampling.temperature:
+        raise fail("SYS022", "beams are not drawn: --temperature, --top-k and --top-p go with --num-beams 1")
+    else:
+        found = searched(graph, rows, new, beams, ends, chunk, printer.token)
     printer.finish(found)
     if any(row.stop == "context" for row in found):
         print(f"stopped at the model's context of {graph.context} tokens", file=sys.stderr)

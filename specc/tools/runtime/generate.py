@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from specc.diagnostics.finding import fail
+from specc.tools.runtime.beam import Beams, search
 from specc.tools.runtime.inputs import check_ids, check_inputs, left_padded
+from specc.tools.runtime.rules import Rules
 from specc.tools.runtime.sampling import Sampling, pick
 from specc.tools.runtime.session import Graph
 
@@ -46,6 +48,48 @@ class Stepper:
         arrays, values = self.graph.run(feeds, ["logits"] if logits else [], list(kept.values()))
         self.cache = {past: values[present] for past, present in kept.items()}
         return arrays["logits"][:, -1].astype(np.float32) if logits else None
+
+
+    def keep(self, rows: ndarray) -> None:
+        """Goes on with these rows of the cache, in this order; a row may come several times."""
+        self.cache = {name: self.graph.rows(value, rows) for name, value in self.cache.items()}
+
+
+def searched(
+    graph: Graph,
+    prompts: Sequence[Sequence[int]],
+    new: int,
+    beams: Beams,
+    eos: frozenset[int] = frozenset(),
+    chunk: int = CHUNK,
+    on_token: Callable[[int, int], None] | None = None,
+) -> list[Continuation]:
+    """The best continuation that beam search finds of each prompt, one prompt after the other."""
+    import numpy as np
+
+    _check(graph, prompts, new, chunk)
+    if beams.count < 1:
+        raise fail("SYS022", "--num-beams is a whole number from 1 up")
+    rows = []
+    for number, prompt in enumerate(prompts):
+        stepper = Stepper(graph, 1)
+        logits = _prefill(stepper, *left_padded([prompt]), chunk)
+        stepper.keep(np.zeros(beams.count, np.int64))
+        length = [len(prompt)]
+
+        def step(tokens: ndarray, parents: ndarray, stepper: Stepper = stepper, length: list[int] = length) -> ndarray:
+            stepper.keep(parents)
+            length[0] += 1
+            return stepper.step(tokens, np.ones((len(tokens), length[0]), np.int64))
+
+        longest = len(prompt) + new if graph.context is None else min(len(prompt) + new, graph.context)
+        (found,) = search(step, [list(prompt)], logits, beams, Rules(ends=tuple(sorted(eos))), longest)
+        ids = found[len(prompt) :]
+        cut: Literal["length", "context"] = "length" if len(ids) >= new else "context"
+        rows.append(Continuation(ids, "eos" if ids and ids[-1] in eos else cut))
+        for token in ids if on_token else ():
+            on_token(number, token)
+    return rows
 
 
 def generate(

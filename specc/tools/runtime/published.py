@@ -41,8 +41,7 @@ class Settings:
 
 def settings(folder: Path, vocab: int | None) -> Settings:
     """Raises SpecError for a setting that changes what is written and is not known here, and for a token outside the vocabulary."""
-    stated = read(folder, "generation_config.json")
-    values = _Values(read(folder, "config.json") | stated if stated else read(folder, "config.json"), vocab)
+    values = _Values(read(folder, "generation_config.json") or read(folder, "config.json"), vocab)
     for name, neutral in UNKNOWN.items():
         if values.given.get(name) not in neutral:
             raise fail("SYS022", f"the published generation uses `{name}`, which `specc run` does not know", None, "take it out of generation_config.json to go on without")

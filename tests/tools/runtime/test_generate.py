@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from specc.diagnostics.finding import SpecError
-from specc.tools.runtime.generate import Stepper, generate
+from specc.tools.runtime.beam import Beams
+from specc.tools.runtime.generate import Stepper, generate, searched
 from specc.tools.runtime.inputs import left_padded
 from specc.tools.runtime.sampling import Sampling
 from specc.tools.runtime.session import Graph, open_graph
@@ -64,6 +65,26 @@ def test_logits_of_a_padded_batch_in_chunks(kind: str, graph: Graph):
     with torch.no_grad():
         expected = [reference(kind)(torch.tensor([row])).logits[0, -1].numpy() for row in (SHORT, LONG)]
     assert distance(found, np.stack(expected)) < TOLERANCE["float32"]
+
+
+@pytest.mark.parametrize("beams", [Beams(2), Beams(4, 0.5, True), Beams(3, 2.0, "never")])
+def test_beams_are_those_of_transformers(kind: str, graph: Graph, beams: Beams):
+    import torch
+
+    ends = frozenset(greedy(kind, LONG)[3:5])
+    expected = []
+    for prompt in (SHORT, LONG):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = reference(kind).generate(
+                torch.tensor([prompt]), max_new_tokens=12, do_sample=False, eos_token_id=sorted(ends), pad_token_id=0, num_beams=beams.count,
+                length_penalty=beams.length_penalty, early_stopping=beams.early_stopping,
+            )  # fmt: skip
+        row = found[0, len(prompt) :].tolist()
+        expected.append(row[: next((n + 1 for n, token in enumerate(row) if token in ends), len(row))])
+    rows = searched(graph, [SHORT, LONG], 12, beams, ends, chunk=4)
+    assert [row.ids for row in rows] == expected
+    assert {row.stop for row in rows} <= {"eos", "length"}
 
 
 def test_drawing_from_one_token_is_greedy(kind: str, graph: Graph):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
+import tempfile
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from specc.diagnostics.finding import SpecError
 from specc.faces.cli import main
 from specc.tools.runtime.beam import Beams
 from specc.tools.runtime.published import settings
@@ -45,12 +49,15 @@ RULES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="specc-translate-")
+atexit.register(_FOLDER.cleanup)
+
+
 @cache
 def built(kind: str) -> tuple[Any, Path]:
     """The reference and a folder with its graphs, its numbers far enough apart that rounding decides nothing."""
-    import tempfile
-
-    work = Path(tempfile.mkdtemp(prefix="specc-translate-"))
+    work = Path(_FOLDER.name) / kind
+    work.mkdir()
     folder = write(work / "checkpoint", transformers.AutoConfig.for_model(kind, **KINDS[kind]), "AutoModelForSeq2SeqLM", seed=4, spread=0.3)
     assert main(["import", str(folder), "-o", str(work / "m.specc")]) == 0
     assert main(["build", str(work / "m.specc"), "--to", "onnx", "-o", str(work / "graphs"), "--weights", str(folder)]) == 0
@@ -103,8 +110,73 @@ def test_a_row_is_the_same_alone(tmp_path: Path) -> None:
     graphs = open_both(built("bart")[1], "cpu")
     found = settings(built("bart")[1], VOCAB)
     for beams in (Beams(1), Beams(4)):
-        from dataclasses import replace
-
         chosen = replace(found, beams=beams)
         together = translate(graphs, SOURCES, chosen, 16)
         assert [translate(graphs, [source], chosen, 16)[0].ids for source in SOURCES] == [row.ids for row in together]
+
+
+def ran(capsys: pytest.CaptureFixture, *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    status = main(["run", str(built("bart")[1]), "--provider", "cpu", *arguments])
+    out, err = capsys.readouterr()
+    return status, out.strip(), err
+
+
+def test_the_command(capsys: pytest.CaptureFixture) -> None:
+    graphs, source = open_both(built("bart")[1], "cpu"), ",".join(map(str, SOURCES[0]))
+    found = settings(built("bart")[1], VOCAB)
+    (greedy,) = translate(graphs, SOURCES[:1], found, 11)
+    assert ran(capsys, "--ids", source, "--max-new-tokens", "10")[:2] == (0, ",".join(map(str, greedy.ids)))
+    status, out, _ = ran(capsys, "--ids", source, "--num-beams", "3", "--max-new-tokens", "10", "--forced-bos", "7", "--format", "json")
+    (record,) = json.loads(out)
+    assert (status, record["ids"], record["new_ids"][0]) == (0, SOURCES[0], 7)
+    (other,) = translate(graphs, SOURCES[:1], replace(found, start=(9,)), 7)
+    assert ran(capsys, "--ids", source, "--max-new-tokens", "6", "--start-token", "9")[1] == ",".join(map(str, other.ids))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--ids", "1,60"), "outside the vocabulary"),
+        (("--ids", "1", "--chunk", "3"), "--chunk cuts prompts"),
+        (("--ids", "1", "--num-beams", "0"), "--num-beams is a whole number"),
+        (("--ids", "1", "--num-beams", "2", "--temperature", "0.7"), "beams are not drawn"),
+        (("--ids", "1", "--max-new-tokens", "0"), "--max-new-tokens is a whole number"),
+        (("--ids", "1", "--max-new-tokens", "99"), "more than the 64"),
+        (("--text", "a"), "no tokenizer.json"),
+    ],
+)
+def test_what_the_command_refuses(arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture) -> None:
+    status, out, err = ran(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert words in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"num_beam_groups": 2}, "uses `num_beam_groups`"),
+        ({"sequence_bias": [[[1], 2.0]]}, "uses `sequence_bias`"),
+        ({"bad_words_ids": [[99]]}, "`bad_words_ids` in the published generation settings holds 99"),
+        ({"bad_words_ids": [[]]}, "no list of runs"),
+        ({"num_beams": "four"}, "`num_beams` in the published generation settings is 'four'"),
+        ({"eos_token_id": -1}, "`eos_token_id`"),
+        ({"max_length": 10**12}, "`max_length`"),
+    ],
+)
+def test_published_settings_that_are_refused(given: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """A setting that changes what is written is never passed over."""
+    (tmp_path / "generation_config.json").write_text(json.dumps(given))
+    with pytest.raises(SpecError) as caught:
+        settings(tmp_path, VOCAB)
+    assert words in str(caught.value)
+
+
+def test_older_checkpoints_say_it_in_their_config(tmp_path: Path) -> None:
+    config = {"num_beams": 4, "max_length": 30, "length_penalty": 2.0, "bad_words_ids": [[59]], "decoder_start_token_id": 59, "eos_token_id": 0, "early_stopping": True}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    found = settings(tmp_path, VOCAB)
+    assert (found.start, found.longest, found.beams) == ((59,), 30, Beams(4, 2.0, True))
+    assert (found.rules.ends, found.rules.bad_words) == ((0,), ((59,),))
+    (tmp_path / "generation_config.json").write_text(json.dumps({"decoder_start_token_id": 3}))
+    assert (settings(tmp_path, VOCAB).start, settings(tmp_path, VOCAB).beams) == ((3,), Beams())
