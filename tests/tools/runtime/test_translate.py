@@ -116,8 +116,9 @@ def test_a_row_is_the_same_alone(tmp_path: Path) -> None:
 
 
 def ran(capsys: pytest.CaptureFixture, *arguments: str) -> tuple[int, str, str]:
+    folder = built("bart")[1]
     capsys.readouterr()
-    status = main(["run", str(built("bart")[1]), "--provider", "cpu", *arguments])
+    status = main(["run", str(folder), "--provider", "cpu", *arguments])
     out, err = capsys.readouterr()
     return status, out.strip(), err
 
