@@ -98,8 +98,10 @@ def _translate(folder: Path, options: argparse.Namespace) -> int:
     if chosen.draws and not sampling.temperature:
         print("the checkpoint was published to be drawn from; this is the likeliest text (--temperature draws)", file=sys.stderr)
     longest = published.longest if options.max_new_tokens is None else len(start) + options.max_new_tokens
+    if longest is None:  # neither asked for nor published
+        longest = min(len(start) + NEW, (graphs[1].context or NEW) + 1)
     printer = Printer(options.format, rows, texts, tokens, streams_prompt=False)
-    printer.finish(translate(graphs, rows, chosen, len(start) + NEW if longest is None else longest, sampling, printer.token))
+    printer.finish(translate(graphs, rows, chosen, longest, sampling, printer.token))
     return 0
 
 
