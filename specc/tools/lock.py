@@ -18,7 +18,7 @@ from specc.diagnostics.finding import fail
 from specc.ir.adapter import Adapter
 from specc.ir.adapter_print import fingerprint_adapter
 from specc.ir.fingerprint import VERSION, fingerprint
-from specc.ir.model import Model
+from specc.ir.model import Model, Stack
 from specc.resolve.model import Resolved
 from specc.source import Span
 from specc.tools.diff.files import Side, open_file
@@ -114,7 +114,16 @@ def _hash(content: Any) -> str:
 
 def facts(model: Model) -> dict[str, str]:
     """The architecture in words, layers that agree on a fact together."""
-    stack, found = model.stack, {}
+    found: dict[str, str] = {}
+    for stack in model.stacks:
+        found |= {f"{stack.prefix}{name}": text for name, text in _of_stack(stack).items()}
+    if model.encoder is not None:
+        found["shared_tokens"] = spell(model.shared_tokens)
+    return found | {head.path: spell(head.component, True) for head in model.heads}
+
+
+def _of_stack(stack: Stack) -> dict[str, str]:
+    found: dict[str, str] = {}
     for name, value in stack.dims:
         found[name] = spell(value)
     found["embed"] = formula(stack.embedding.value)
@@ -129,7 +138,7 @@ def facts(model: Model) -> dict[str, str]:
     if stack.sets:
         found["sets of weights"] = ", ".join(map(str, stack.sets))
     found["final_norm"] = spell(stack.final_norm, True)
-    return found | {head.path: spell(head.component, True) for head in model.heads}
+    return found
 
 
 def entry_of_adapter(adapter: Adapter) -> Entry:

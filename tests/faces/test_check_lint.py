@@ -77,3 +77,21 @@ def test_every_rule_has_a_code_that_is_a_warning() -> None:
     for code in RULES:
         assert Diagnostic(code, "text", severity="warning").code == code
         assert callable(RULES[code].run())
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_rules_look_at_both_stacks(stack: str, check: Shell) -> None:  # noqa: F811
+    text = """\
+model m {
+  vocab = 64  dim = 64  context = 32  position = none  norm = rms(eps: 1e-5)  final_norm = norm  head = lm(tied: true)
+  embed = tokens() + learned_position()  attention = attention(heads: 4)  ffn = mlp(hidden: 64, activation: relu)
+  encoder { depth = 2  mask = bidirectional  block = pre_norm }
+  decoder { depth = 2  mask = causal  block = pre_norm_cross  cross = attention }
+}
+"""
+    check.write(m=text)
+    assert check("m.specc", "--strict")[0] == 0
+    check.write(m=text.replace(f"{stack} {{", f"{stack} {{ attention = attention(heads: 4, head_dim: 12)"))
+    status, _, err = check("m.specc", "--strict")
+    place = 4 if stack == "encoder" else 5
+    assert status == 1 and re.findall(r":(\d+):\d+: \w+ (LNT\d+)", err) == [(str(place), "LNT010")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from specc.diagnostics.finding import SpecError
 from specc.ir.model import Model
@@ -35,15 +36,11 @@ def interface(old: Model, new: Model) -> Iterator[Reason]:
 
 def _graph(model: Model) -> dict[str, dict[str, str]]:
     """Inputs and outputs by name. Kinds of layers are built once each; the cache of every layer follows from its state."""
-    from specc.backends.onnx.emit import build
-    from specc.weights.own import own_layout
-    from specc.weights.stored import Stored
-
+    if model.encoder is not None:
+        return _graphs(model)
     stack = model.stack
-    once = tuple({id(layer): layer for layer in stack.layers}.values())
-    small = Model(name=model.name, stacks=(stack.model_copy(update={"layers": once, "sets": ()}),), heads=model.heads)
-    _, tensors = own_layout(small)
-    graph = build(small, {key: Stored(tensor) for key, tensor in tensors.items()}).graph
+    small = Model(name=model.name, stacks=(stack.model_copy(update={"layers": stack.distinct, "sets": ()}),), heads=model.heads)
+    graph = _built(small)["model.onnx"]
     found = {"inputs": _values(graph.input), "outputs": _values(graph.output)}
     if stack.causal:
         for number, layer in enumerate(stack.layers):
@@ -56,12 +53,32 @@ def _graph(model: Model) -> dict[str, dict[str, str]]:
     return found
 
 
-def _values(values) -> dict[str, str]:
-    """Everything but the cache, `int64 [batch, sequence]` by name."""
+def _graphs(model: Model) -> dict[str, dict[str, str]]:
+    """Those of an encoder's graph and a decoder's, cache and all."""
+    found: dict[str, dict[str, str]] = {"inputs": {}, "outputs": {}}
+    for name, graph in _built(model).items():
+        of = name.partition("_")[0]
+        for side, values in (("inputs", graph.input), ("outputs", graph.output)):
+            for key, said in _values(values, cache=True).items():
+                found[side][key if NUMBERED.match(key) else f"{key} of the {of}"] = said
+    return found
+
+
+def _built(model: Model) -> dict[str, Any]:
+    from specc.backends.onnx.emit import graphs
+    from specc.weights.own import own_layout
+    from specc.weights.stored import Stored
+
+    _, tensors = own_layout(model)
+    return {name: made.graph for name, made in graphs(model, {key: Stored(tensor) for key, tensor in tensors.items()}).items()}
+
+
+def _values(values, cache: bool = False) -> dict[str, str]:
+    """`int64 [batch, sequence]` by name; the cache only where it is asked for."""
     types = {1: "float", 7: "int64", 9: "bool"}
     found = {}
     for value in values:
-        if not NUMBERED.match(value.name):
+        if cache or not NUMBERED.match(value.name):
             tensor = value.type.tensor_type
             found[value.name] = f"{types.get(tensor.elem_type, 'float')} {shape(d.dim_param or d.dim_value for d in tensor.shape.dim)}"
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from specc.ir.model import Instance, Layer, Model
+from specc.ir.model import TOKENS, Instance, Layer, Model, Stack
 from specc.ir.node import Component, Dims, Parameter
 from specc.tools.diff.facts import Fact, component_facts, neutral
 from specc.tools.diff.reason import Level
@@ -60,22 +60,23 @@ def layers(old: Layer, new: Layer, old_dims: Dims, new_dims: Dims) -> Compared:
     return found
 
 
-def around(old: Model, new: Model) -> Compared:
-    """Everything that stands outside the layers."""
+def around(old: Model, new: Model, before: Stack, after: Stack) -> Compared:
+    """Everything that stands outside the layers of one stack; with the last one, the heads. Keys are those of the state dict."""
     found = Compared()
-    before, after = old.stack, new.stack
     wiring = embedding_wiring(before.embedding, after.embedding)
     if wiring.kind in ("other", "reordered"):
         found.facts.append(_wired("embed", formula(before.embedding.value), formula(after.embedding.value), wiring, "embedding/value"))
     found.names += [("embed", a, b) for a, b in wiring.parts.items() if a != b]
     renamed = {**wiring.parts, **_heads(old, new), "final_norm": "final_norm"}
-    _parts(found, _outside(old), _outside(new), renamed)
-    shared = before.shared(), after.shared()
-    _schemes(found, *shared, {key: key for key in shared[0]})
+    _parts(found, _outside(old, before), _outside(new, after), renamed)
+    shared = ({stack.prefix + key: held for key, held in stack.shared().items()} for stack in (before, after))
+    was, now = shared
+    _schemes(found, was, now, {key: after.prefix + key.removeprefix(before.prefix) for key in was})
     if (before.final_norm is None) != (after.final_norm is None):
         found.facts += component_facts(before.final_norm, after.final_norm, "final_norm", "final_norm")
-    _untied(found)
-    _shortened(found, old, new)
+    if before is old.stack:
+        _untied(found, *(f"{model.tables[stack.name]}.weight" for model, stack in ((old, before), (new, after))))
+        _shortened(found, old, new)
     return found
 
 
@@ -83,12 +84,16 @@ def parts_of(layer: Layer, dims: Dims) -> list[Part]:
     return [_part(i, dims, f"instances/{n}/component") for n, i in enumerate(layer.instances)]
 
 
-def _outside(model: Model) -> list[Part]:
-    stack = model.stack
-    found = [_part(i, stack.dims, f"embedding/instances/{n}/component") for n, i in enumerate(stack.embedding.instances)]
+def _outside(model: Model, stack: Stack) -> list[Part]:
+    tables = {TOKENS: model.tables[stack.name]}
+    found = []
+    for n, i in enumerate(stack.embedding.instances):
+        part = _part(i, stack.dims, f"embedding/instances/{n}/component")
+        found.append(replace(part, key=tables.get(part.key, stack.prefix + part.key)))
     if stack.final_norm is not None:
-        found.append(Part("final_norm", "final_norm", stack.final_norm, stack.dims, "final_norm"))
-    return found + [_part(i, stack.dims, f"/heads/{n}/component") for n, i in enumerate(model.heads)]
+        found.append(Part("final_norm", f"{stack.prefix}final_norm", stack.final_norm, stack.dims, "final_norm"))
+    heads = model.heads if stack is model.stack else ()
+    return found + [_part(i, stack.dims, f"/heads/{n}/component") for n, i in enumerate(heads)]
 
 
 def _part(instance: Instance, dims: Dims, pointer: str) -> Part:
@@ -145,15 +150,15 @@ def _heads(old: Model, new: Model) -> dict[str, str]:
     return {head.path: kinds[head.component.kind] for head in old.heads if head.component.kind in kinds}
 
 
-def _untied(found: Compared) -> None:
+def _untied(found: Compared, old_table: str, new_table: str) -> None:
     """A head that gets a matrix of its own computes what it did while that is a copy of the token table."""
     facts = [f for f in found.facts if f.place == "head"]
-    table = any(t.old == t.new == "embed_tokens.weight" and t.change == "same" for t in found.tensors)
+    table = any((t.old, t.new, t.change) == (old_table, new_table, "same") for t in found.tensors)
     if [f.fields for f in facts] != [("tied",)]:
         return
     if facts[0].old is True and table:
         found.facts = [replace(f, level=Level.CONVERTIBLE) if f in facts else f for f in found.facts]
-        found.tensors = [replace(t, fill="embed_tokens.weight") if t.new == "head.weight" else t for t in found.tensors]
+        found.tensors = [replace(t, fill=new_table) if t.new == "head.weight" else t for t in found.tensors]
     elif facts[0].new is True:
         note = "the head reads the token table: the same numbers only where head.weight is equal to it"
         found.facts = [replace(f, note=note) if f in facts else f for f in found.facts]

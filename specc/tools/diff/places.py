@@ -13,10 +13,11 @@ from specc.syntax import tree
 STEPS = 50  # names that are followed from one to the next
 
 
-def place_of(resolved: Resolved, path: str, fields: tuple[str, ...] = (), label: str | None = None) -> str | None:
-    """`file:line` of a field of a part, in the layer of this label; None where the text does not say it."""
-    known = dict(resolved.body.fields)
-    section = resolved.body.layers.get(label) if label is not None else None
+def place_of(resolved: Resolved, path: str, fields: tuple[str, ...] = (), label: str | None = None, stack: str = "") -> str | None:
+    """`file:line` of a field of a part, in the layer of this label of a stack; None where the text does not say it."""
+    body = resolved.stack_body(stack) if stack in resolved.towers else resolved.body
+    known = dict(body.fields)
+    section = body.layers.get(label) if label is not None else None
     if section is not None:
         known |= {str(s.path): s for s in section.body if isinstance(s, tree.Field)}
     span = _span(path, fields, known)

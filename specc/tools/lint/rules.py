@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from specc.diagnostics.finding import Diagnostic, Report
@@ -44,6 +44,17 @@ RULES = {
 
 
 def lint(resolved: Resolved, codes: Iterable[str], report: Report) -> None:
-    """Runs the rules of these codes over one model."""
+    """Runs the rules of these codes over one model, over each of its stacks where it has two."""
+    views = list(_stacks(resolved)) if len(resolved.model.stacks) > 1 else [resolved]
     for code in codes:
-        report.add(*RULES[code].run()(resolved))
+        run = RULES[code].run()
+        for view in views:
+            report.add(*run(view))
+
+
+def _stacks(resolved: Resolved) -> Iterator[Resolved]:
+    """The model as if it had one stack only, for each of them."""
+    for stack in resolved.model.stacks:
+        own = resolved.stack_body(stack.name)
+        body = replace(resolved.body, fields=own.fields, layers=own.layers)
+        yield replace(resolved, model=resolved.model.replaced(stacks=(stack,)), body=body)
