@@ -34,12 +34,16 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "electra": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "embedding_size": 8},
     "esm": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32, "mask_token_id": 7, "token_dropout": True},
     "falcon": WIDE,
+    "gemma2": WIDE | {"intermediate_size": 24, "num_key_value_heads": 1, "head_dim": 8, "sliding_window": 4},
+    "gpt_bigcode": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32},
     "gpt_neo": {"hidden_size": 16, "num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4,
                 "max_position_embeddings": 32},
     "gpt_neox": WIDE | {"intermediate_size": 24},
     "gptj": {"n_embd": 16, "n_layer": 2, "n_head": 2, "rotary_dim": 4, "n_positions": 32},
     "llama": WIDE | {"intermediate_size": 24},
     "megatron_bert": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
+    "modernbert_decoder": WIDE | {"intermediate_size": 24, "num_hidden_layers": 3, "global_attn_every_n_layers": 2, "local_attention": 8,
+                                  "norm_bias": True, "classifier_bias": True},
     "modernbert": WIDE | {"intermediate_size": 24, "num_hidden_layers": 3, "global_attn_every_n_layers": 2, "local_attention": 4,
                           "norm_bias": True, "classifier_bias": True, "classifier_activation": "silu"},
     "mpnet": WIDE | {"intermediate_size": 24, "max_position_embeddings": 32},
@@ -71,7 +75,7 @@ OF_ENCODERS = ("MaskedLM", "QuestionAnswering", "MultipleChoice", "PreTraining",
 PRETRAINED = ("albert", "bert", "electra", "megatron_bert")  # with a class of that name; elsewhere it is another one of these
 NONE = {("codegen", "SequenceClassification"), ("codegen", "TokenClassification"), ("dbrx", "SequenceClassification"), ("dbrx", "TokenClassification"),
         ("esm", "QuestionAnswering"), ("esm", "MultipleChoice"), ("nomic_bert", "QuestionAnswering"), ("nomic_bert", "MultipleChoice"),
-        ("gptj", "TokenClassification"), ("openai_gpt", "TokenClassification"), ("opt", "TokenClassification"), ("roformer", "MultipleChoice"),
+        ("gptj", "TokenClassification"), ("modernbert_decoder", "TokenClassification"), ("openai_gpt", "TokenClassification"), ("opt", "TokenClassification"), ("roformer", "MultipleChoice"),
         ("xglm", "SequenceClassification"), ("xglm", "TokenClassification")}  # fmt: skip
 
 
