@@ -30,6 +30,9 @@ TEXTS: dict[str, tuple[str, dict[str, Any]]] = {
     "bloom": ("AutoModelForCausalLM", {"hidden_size": 24, "n_layer": 3, "n_head": 4}),
     "deepseek_v2": ("AutoModelForCausalLM", WIDE | LATENT),
     "bert": ("AutoModelForMaskedLM", WIDE),
+    "albert": ("AutoModelForMaskedLM", WIDE | {"embedding_size": 16}),
+    "deberta_v2": ("AutoModelForMaskedLM", WIDE | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 4}),
+    "mpnet": ("AutoModelForMaskedLM", WIDE),
     "modernbert": ("AutoModelForMaskedLM", WIDE | {"local_attention": 6}),
 }
 IMAGES: dict[str, dict[str, Any]] = {
@@ -144,3 +147,18 @@ def test_maps_that_a_model_or_a_provider_does_not_have(text: str, more: tuple[st
     assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path / "out"), "--outputs", "attentions:last", *more]) == 1
     said = capsys.readouterr().err
     assert "error OUT002" in said and words in said and not (tmp_path / "out").exists()
+
+
+def test_the_last_of_layers_that_share_weights(tmp_path: Path) -> None:
+    name, given = TEXTS["albert"]
+    folder = write(tmp_path / "checkpoint", transformers.AutoConfig.for_model("albert", **COMMON | given), name, spread=0.3)
+    (tmp_path / "work").mkdir()
+    ours = Ours(folder, tmp_path / "work", "--outputs", "attentions:last")
+    ids = torch.from_numpy(np.random.default_rng(0).integers(3, 61, (2, 9)))
+    model = getattr(transformers, name).from_pretrained(folder, attn_implementation="eager").float().eval()
+    with torch.no_grad():
+        want = model(input_ids=ids, output_attentions=True).attentions[-1].numpy()
+        (mine,) = ours.network(ids).attentions
+    theirs = call(ours.session, {"input_ids": ids.numpy(), "attention_mask": np.ones((2, 9), np.int64), "token_type_ids": np.zeros((2, 9), np.int64)})
+    assert distance(mine.numpy(), want) <= TOLERANCE["float32"]
+    assert distance(theirs["attentions.2"], want) <= TOLERANCE["float32"]

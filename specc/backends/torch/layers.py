@@ -30,15 +30,21 @@ class Layers:
     def __post_init__(self) -> None:
         by_id: dict[tuple[int, bool], int] = {}
         by_value: dict[Layer, int] = {}
-        some = 0 < len(self.shown) < len(self.stack.layers)
+        shown = self._giving()
+        some = 0 < len(shown) < len(self.stack.layers)
         for number, layer in enumerate(self.stack.layers):
-            key = id(layer), number in self.shown
+            key = id(layer), number in shown
             if key not in by_id:
-                named = layer.model_copy(update={"label": f"shown_{layer.label}"}) if some and number in self.shown else layer
+                named = layer.model_copy(update={"label": f"shown_{layer.label}"}) if some and number in shown else layer
                 by_id[key] = by_value.setdefault(named, len(by_value))
             self.sequence.append(by_id[key])
         self.distinct = list(by_value)
-        self.showing = {n for number, n in enumerate(self.sequence) if number in self.shown}  # those of `distinct`
+        self.showing = {n for number, n in enumerate(self.sequence) if number in shown}  # those of `distinct`
+
+    def _giving(self) -> frozenset[int]:
+        """The layers that give their attention maps: where they share weights, all that share those of a wanted one."""
+        sets = {self.stack.set_of(number) for number in self.shown}
+        return frozenset(number for number in range(len(self.stack.layers)) if self.stack.set_of(number) in sets)
 
     @property
     def stored(self) -> list[int]:
@@ -85,6 +91,8 @@ class Layers:
     @property
     def maps(self) -> str:
         """The expression of those that are wanted."""
+        if self._giving() != self.shown:
+            return f"tuple(attentions[n] for n in ({', '.join(map(str, sorted(self.shown)))},))"
         return "tuple(attentions)" if self.shown_type == "Tensor" else "tuple(weights for weights in attentions if weights is not None)"
 
     # ---- state
