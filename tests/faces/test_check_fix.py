@@ -87,7 +87,9 @@ def test_watch_sees_specs_and_settings(check: Shell) -> None:  # noqa: F811
 def test_watch(check: Shell) -> None:  # noqa: F811
     check.write(m=spec())
     command = [sys.executable, "-m", "specc", "check", "--watch", "m.specc"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=check.folder) as process:
+    # a shell starts what runs in its background with the interrupt ignored
+    heeded = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=check.folder, **heeded) as process:
         try:
             lines = iter(process.stdout.readline, "")
             assert next(line for line in lines if "checked" in line) == "1 model checked, nothing wrong\n"
@@ -99,4 +101,7 @@ def test_watch(check: Shell) -> None:  # noqa: F811
             assert "SYS031" in next(line for line in lines if "specc.toml" in line), "it goes on"
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(10) == 130
+            try:
+                assert process.wait(10) == 130
+            finally:
+                process.kill()
