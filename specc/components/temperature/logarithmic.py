@@ -22,6 +22,10 @@ class Logarithmic(Component):
     first: int = Field(default=0, ge=0)
     of: Literal["positions", "columns"] = structural("positions")
 
+    @property
+    def by_columns(self) -> bool:
+        return self.of == "columns"
+
     def shrunk(self, plan) -> Logarithmic:
         return self.replaced(every=plan.window(self.every))
 

@@ -42,7 +42,7 @@ def compared(model: Model, length: int, torch: Any, onnx: Any, published: Any = 
             reference = published.run(given)
             yield Row(check, torch.name, published.name, apart(mine, reference, given, least=1.0))
             yield Row(check, onnx.name, published.name, apart(theirs, reference, given, least=1.0))
-    if length > 1 and not images and not _by_longest(model):
+    if length > 1 and not images and not _anywhere(model, "by_longest") and not _anywhere(model, "by_columns"):
         yield Row("padded batch", torch.name, "each row alone", _rows_apart(torch, padded, torch.run(padded)))
     yield from _cached(model, padded, torch, onnx)
 
@@ -66,7 +66,7 @@ def _cached(model: Model, padded: Inputs, torch: Any, onnx: Any) -> Iterator[Row
         return
     turns = pieces(padded.length)
     mine, theirs = torch.steps(padded, turns), onnx.steps(padded, turns)
-    if _by_longest(model):  # a longer call turns earlier tokens otherwise: there is no full pass that the steps should equal
+    if _anywhere(model, "by_longest"):  # a longer call turns earlier tokens otherwise: there is no full pass that the steps should equal
         yield Row("cached steps", onnx.name, torch.name, apart(theirs, mine, padded, least=1.0))
         return
     full = torch.run(padded)
@@ -74,12 +74,12 @@ def _cached(model: Model, padded: Inputs, torch: Any, onnx: Any) -> Iterator[Row
     yield Row("cached steps", onnx.name, f"{torch.name}'s full pass", apart(theirs, full, padded, least=1.0))
 
 
-def _by_longest(model: Model) -> bool:
-    """Whether the length of a call changes what its earlier tokens give."""
+def _anywhere(model: Model, trait: str) -> bool:
+    """Whether some component of the model has a trait: by_longest, by_columns."""
 
     def inside(component: Component) -> bool:
         held = (getattr(component, name) for name in type(component).model_fields)
-        return component.by_longest or any(inside(part) for part in held if isinstance(part, Component))
+        return getattr(component, trait) or any(inside(part) for part in held if isinstance(part, Component))
 
     layers = [layer for stack in model.stacks for layer in stack.distinct]
     parts = [c for layer in layers for c in (layer.position, layer.mask, *(i.component for i in layer.instances))]
