@@ -167,6 +167,7 @@ class Component(Node):
     by_longest: ClassVar[bool] = False  # whether a token's numbers depend on how long a call is, or on its other tokens
     by_columns: ClassVar[bool] = False  # whether it counts columns, so that padding in front of a text moves its numbers
     alike: ClassVar[tuple[str, ...]] = ()  # other kinds that compute the same under names of their own
+    holds_activation: ClassVar[bool] = False  # whether an activation in its slot may have parameters
     # for docs/capabilities.md: the fields (and `kind` itself) that an ONNX operator takes by itself; the graph spells the others out
     native: ClassVar[dict[str, str]] = {}
     shows_weights: ClassVar[bool] = False  # whether what each query takes of each key can be an output

@@ -160,7 +160,7 @@ class _Builder:
         if axis := axis_of_field(self.cls, name):
             if value is None and self._optional(name):
                 return None
-            return build(value, (axis,), self.dims, span, self.scope)
+            return self._held(axis, build(value, (axis,), self.dims, span, self.scope), span)
         if isinstance(value, (list, tuple)):
             return tuple(self._typed(name, item, span) for item in value)
         if isinstance(value, Symbol):
@@ -169,6 +169,12 @@ class _Builder:
         if isinstance(value, (Constructor, LayerRef, Source)):
             raise fail("TYP001", f"`{name}` does not take {describe(value)}", span)
         return value
+
+    def _held(self, axis: str, part: Component, span: Span) -> Component:
+        """A component in a slot. Raises SpecError where its parameters would have no place."""
+        if axis == "activation" and not self.cls.holds_activation and part.parameters(self.dims):
+            raise fail("CAP008", f"`{part.kind}` has parameters of its own, and `{self.call.name}` has no place for them", span)
+        return part
 
     def _optional(self, name: str) -> bool:
         return type(None) in get_args(self.cls.model_fields[name].annotation)

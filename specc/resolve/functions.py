@@ -69,7 +69,9 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[tree.Call, Scope, Evaluate],
     def function(call: tree.Call, scope: Scope, evaluate: Evaluate) -> Any:
         values = _values(call, scope, evaluate, 1, 8)
         if len(values) == 1:
-            values = values[0] if isinstance(values[0], list) and values[0] else [None]
+            if not isinstance(values[0], list) or not values[0]:
+                raise fail("TYP010", f"`{call.function.id}` takes 2 to 8 values in order, or a list of them", call.span)
+            values = values[0]
         if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in values):
             raise fail("TYP004", f"`{call.function.id}` takes numbers, or a list of them", call.span)
         return pick(values)
@@ -165,6 +167,7 @@ ACTIVATIONS = {
     "silu": "silu",
     "swish": "silu",
     "tanh": "tanh",
+    "xielu": "xielu",
 }
 
 

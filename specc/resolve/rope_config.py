@@ -13,6 +13,8 @@ from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, Record, describe
 from specc.syntax import tree
 
+FIELDS = ("theta", "head_dim", "layout", "partial", "backward")
+
 
 def rope_of(call: tree.Call, scope: Scope, evaluate) -> Constructor:
     """`rope_of(config, layer_type?, theta: default, head_dim: width, layout: ..., partial: share)` -> `rope(...)`.
@@ -24,8 +26,8 @@ def rope_of(call: tree.Call, scope: Scope, evaluate) -> Constructor:
     named = {a.name: evaluate(a.value, scope) for a in call.arguments if a.name}
     if not 1 <= len(positional) <= 2 or not isinstance(positional[0], Record):
         raise fail("TYP010", "`rope_of` takes the config, and where layers differ the layer's type", call.span)
-    if unknown := set(named) - {"theta", "head_dim", "layout", "partial"}:
-        raise fail("NAM002", f"`rope_of` has no field `{min(unknown)}`", call.span, did_you_mean(min(unknown), ["theta", "head_dim", "layout", "partial"]))
+    if unknown := set(named) - set(FIELDS):
+        raise fail("NAM002", f"`rope_of` has no field `{min(unknown)}`", call.span, did_you_mean(min(unknown), FIELDS))
     settings = _settings(positional[0], positional[1] if len(positional) == 2 else None, call)
     return _constructor(settings, named, positional[0], call, scope)
 
@@ -58,8 +60,7 @@ def _constructor(settings: dict[str, Any], named: dict[str, Any], config: Record
     if theta is None:
         raise fail("CFG012", "the config names no rope_theta", call.span)
     arguments: dict[str, Any] = {"theta": float(theta)}
-    if "layout" in named:
-        arguments["layout"] = named["layout"]
+    arguments |= {name: named[name] for name in ("layout", "backward") if name in named}
     if partial is not None and partial != 1:
         if not isinstance(named.get("head_dim"), int):
             raise fail("TYP010", f"a partial rope needs `head_dim:`, and this is {describe(named.get('head_dim'))}", call.span)

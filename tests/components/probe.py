@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from specc.components.registry import load, members
+from specc.ir.node import Component
 
 BASE = {
     "vocab": 24,
@@ -78,5 +79,8 @@ class Refused:
 def plain_kinds(axis: str) -> list[str]:
     """The kinds of an axis that can be written by their name alone."""
     return [
-        kind for kind in members(axis) if not any(f.is_required() for name, f in load(axis, kind).model_fields.items() if name != "kind")
+        kind
+        for kind in members(axis)
+        if not any(f.is_required() for name, f in load(axis, kind).model_fields.items() if name != "kind")
+        and load(axis, kind).parameters is Component.parameters  # one that has parameters does not stand everywhere
     ]

@@ -102,7 +102,7 @@ class Spec:
                 partial = self.one(None, *range(2, turned + 1, 2))
                 layout = self.maybe("half", "interleaved")
                 theta = self.maybe(100, 10_000.0, 2, 500_000)
-                return call("rope", theta=theta, layout=layout, partial=partial, scaling=self.scaling(partial or turned))
+                return call("rope", theta=theta, layout=layout, partial=partial, backward=self.maybe(True), scaling=self.scaling(partial or turned))
             case "alibi":
                 return call("alibi", bias_max=self.maybe(8, 3.5)) if self.flag() else "alibi"
             case "stored_rope":
@@ -162,7 +162,7 @@ class Spec:
         return call("logarithmic", scale=self.one(0.5, 1, -0.2), every=self.one(3, 1, 8), **form)
 
     def network(self) -> str:
-        hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS), self.maybe(True, False)
+        hidden, activation, bias = self.one(8, 5, 13), self.one(*ACTIVATIONS, "xielu"), self.maybe(True, False)
         if self.flag():
             return call("gated", hidden=hidden, activation=activation, bias=bias, clamp=self.maybe(3, 0.8), up_offset=self.maybe(1, 0.5))
         return call("mlp", hidden=hidden, activation=activation, bias=bias)

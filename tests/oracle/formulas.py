@@ -1,7 +1,7 @@
 """Where the formula of a component stands: `tests/components/<axis>/<kind>.py`, found by name.
 
 What such a file offers, by axis (c is the component, w its weights, all numbers float64):
-- activation: `value(c, x)`, one number
+- activation: `value(c, x)`, one number; `value(c, x, w)` where it has parameters
 - norm, ffn: `token(c, w, x)`, one vector; an ffn that looks across tokens `sequence(c, w, x, frame)` instead
 - attention: `sequence(c, w, x, frame)`, x [B, T, C]
 - position: `rotate(c, x, position, length)`, one head's vector (`turned(x, table, c, position)` by a stored table), `bias(c, head, heads, query, key)`, one number by positions,
@@ -28,15 +28,17 @@ import numpy as np
 from specc.ir.node import Component
 from tests.oracle.weights import Weights
 
+LEARNED = ("xielu",)  # activations that have parameters
+
 
 def formula(component: Component) -> ModuleType:
     return import_module(f"tests.components.{component.axis}.{component.kind}")
 
 
-def activate(component: Component, x: np.ndarray) -> np.ndarray:
-    """The activation of every number of a vector."""
-    value = formula(component).value
-    return np.array([value(component, float(number)) for number in x], np.float64)
+def activate(component: Component, x: np.ndarray, w: Weights | None = None) -> np.ndarray:
+    """The activation of every number of a vector; `w` are its parameters, where it has any."""
+    value, more = formula(component).value, (w,) if component.kind in LEARNED else ()
+    return np.array([value(component, float(number), *more) for number in x], np.float64)
 
 
 def normalise(component: Component, w: Weights, x: np.ndarray) -> np.ndarray:

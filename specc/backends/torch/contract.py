@@ -27,7 +27,8 @@ MACROS: dict[str, dict[str, str]] = {
         "construct": "(c, shape) the expression that makes the module",
     },
     "activation": {
-        "definition": "(c) a helper function, or nothing",
+        "definition": "(c) a helper function, or the class that holds its parameters, or nothing",
+        "construct": "(c) the expression that makes the module `activation`, or nothing where it holds no parameters",
         "apply": "(c, x) an expression",
     },
     "position": {

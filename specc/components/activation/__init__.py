@@ -1,6 +1,6 @@
 """Elementwise non-linearities.
 
-An activation offers `lower(g, x)`; its template prints one expression.
+An activation offers `lower(g, x)`, where it has parameters in a scope of its own, `activation`; its template prints one expression.
 """
 
 MEMBERS = {
@@ -12,4 +12,5 @@ MEMBERS = {
     "silu": "silu:Silu",
     "swish": "swish:Swish",
     "tanh": "tanh:Tanh",
+    "xielu": "xielu:XIELU",
 }

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Parameter, linear, structural, training
+from specc.ir.node import Component, Dims, Parameter, linear, structural, training, under
 
 
 class Gated(Component):
@@ -17,6 +17,7 @@ class Gated(Component):
     """
 
     axis: ClassVar[str] = "ffn"
+    holds_activation: ClassVar[bool] = True
     kind: Literal["gated"] = "gated"
     hidden: int = Field(gt=0)
     activation: slot("activation")
@@ -27,7 +28,7 @@ class Gated(Component):
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         into = linear("gate", dims.dim, self.hidden, self.bias) + linear("up", dims.dim, self.hidden, self.bias)
-        return into + linear("down", self.hidden, dims.dim, self.bias)
+        return into + linear("down", self.hidden, dims.dim, self.bias) + under("activation", self.activation.parameters(dims))
 
     def shrunk(self, plan) -> Gated:
         return self.replaced(hidden=plan.width(self.hidden))

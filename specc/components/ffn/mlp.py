@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from specc.components.registry import slot
-from specc.ir.node import Component, Dims, Parameter, linear, structural, training
+from specc.ir.node import Component, Dims, Parameter, linear, structural, training, under
 
 
 class MLP(Component):
     """down(activation(up(x))); in training what `down` reads is dropped at the rate `dropout`."""
 
     axis: ClassVar[str] = "ffn"
+    holds_activation: ClassVar[bool] = True
     kind: Literal["mlp"] = "mlp"
     hidden: int = Field(gt=0)
     activation: slot("activation")
@@ -21,7 +22,7 @@ class MLP(Component):
     dropout: float = training(0.0, ge=0, lt=1)
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
-        return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias)
+        return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias) + under("activation", self.activation.parameters(dims))
 
     def shrunk(self, plan) -> MLP:
         return self.replaced(hidden=plan.width(self.hidden))

@@ -18,6 +18,7 @@ class Rope(Position):
 
     layout half pairs channel i with i + rotated/2 (GPT-NeoX, Llama); interleaved pairs 2i with 2i + 1 (GPT-J, the paper).
     partial: how many channels of each head are turned, the first ones; the others pass unchanged.
+    backward: the other way round (nanochat).
     """
 
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "layout", "partial"), "RotaryEmbedding")
@@ -25,6 +26,7 @@ class Rope(Position):
     theta: float = Field(default=10_000.0, gt=0)
     layout: Literal["half", "interleaved"] = structural("half")
     partial: int | None = Field(default=None, gt=0)
+    backward: bool = structural(False)
     scaling: slot("scaling", optional=True) = None
 
     def shrunk(self, plan) -> Rope:
@@ -63,6 +65,8 @@ class Rope(Position):
             frequencies, amplitude = self.scaling.frequencies(g, frame, self.theta, turned), self.scaling.amplitude()
         angles = g.op("Mul", frame.position_column(), frequencies)
         made = [g.op("Cos", angles), g.op("Sin", angles)]
+        if self.backward:
+            made[1] = g.op("Neg", made[1])
         if amplitude != 1:
             made = [g.op("Mul", x, g.constant(amplitude, "float32")) for x in made]
         return g.cast(made[0]), g.cast(made[1])

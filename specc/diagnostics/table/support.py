@@ -71,6 +71,13 @@ def codes() -> list[Code]:
             spec("norm.ffn = layer(eps: 1e-5)"),
         ),
         Code(
+            "CAP008",
+            "an activation whose parameters have no place",
+            "An activation that learns holds its parameters in a feed-forward network; heads have no place for them.",
+            spec(head="classify(classes: 3, pool: last, activation: xielu)"),
+            spec(head="classify(classes: 3, pool: last, activation: tanh)"),
+        ),
+        Code(
             "LNT003",
             "a layer that is never used",
             "Every layer section stands somewhere in `layers`.",

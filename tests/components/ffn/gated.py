@@ -34,4 +34,4 @@ def token(c, w, x):
     if c.clamp is not None:
         gate = np.array([min(number, c.clamp) for number in gate])
         up = np.array([max(min(number, c.clamp), -c.clamp) for number in up])
-    return linear(w, "down", activate(c.activation, gate) * (up + c.up_offset))
+    return linear(w, "down", activate(c.activation, gate, w.under("activation")) * (up + c.up_offset))

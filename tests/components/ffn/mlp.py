@@ -19,4 +19,4 @@ PROBES = {
 
 
 def token(c, w, x):
-    return linear(w, "down", activate(c.activation, linear(w, "up", x)))
+    return linear(w, "down", activate(c.activation, linear(w, "up", x), w.under("activation")))

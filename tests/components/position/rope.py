@@ -34,6 +34,13 @@ PROBES = {
             spec(position="rope(theta: 100, layout: interleaved, partial: 6)"),
         ),
     ),
+    "backward": (
+        Probe(spec(position="rope(theta: 100)"), spec(position="rope(theta: 100, backward: true)")),
+        Probe(spec(position="rope(layout: interleaved)"), spec(position="rope(layout: interleaved, backward: true)")),
+        Probe(
+            spec(position="rope(scaling: yarn(factor: 2, original: 8))"), spec(position="rope(backward: true, scaling: yarn(factor: 2, original: 8))")
+        ),
+    ),
     "scaling": (
         Probe(spec(position="rope(theta: 100)"), spec(position="rope(theta: 100, scaling: linear(3))")),
         Probe(
@@ -60,6 +67,7 @@ def rotate(c, x, position: int, length: int):
             pace = scaling.frequency(c.scaling, i, c.theta, width, length)
             size = scaling.amplitude(c.scaling) if hasattr(scaling, "amplitude") else 1.0
         cosine, sine = size * math.cos(position * pace), size * math.sin(position * pace)
+        sine = -sine if c.backward else sine
         y[first], y[second] = x[first] * cosine - x[second] * sine, x[first] * sine + x[second] * cosine
     return y
 
