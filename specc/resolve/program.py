@@ -30,6 +30,7 @@ class Program:
     own: list[str] = field(default_factory=list)
     adapters: dict[str, tree.Adapter] = field(default_factory=dict)
     bases: dict[str, Program] = field(default_factory=dict)
+    targets: dict[Path, Program] = field(default_factory=dict)  # the same by file, each read once
     prelude_blocks: frozenset[str] = frozenset()
 
 
@@ -93,8 +94,13 @@ def _adapter(item: tree.Adapter, path: Path, program: Program, report: Report, r
     program.adapters[item.name] = item
     if not item.named:
         target = (path.parent / item.target).resolve()
-        text = reader(target, str(path.parent / item.target), item.target_span)
-        program.bases[item.name] = load_source(text, target, reader, adapters=False)
+        known = program.targets.get(target)
+        if known is None:
+            if len(program.targets) >= MOST_FILES:
+                raise fail("LIM014", f"a spec may use {MOST_FILES} files", item.target_span)
+            text = reader(target, str(path.parent / item.target), item.target_span)
+            known = program.targets[target] = load_source(text, target, reader, adapters=False)
+        program.bases[item.name] = known
 
 
 @lru_cache(maxsize=128)

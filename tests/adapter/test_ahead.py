@@ -40,20 +40,6 @@ def test_cached_steps_are_the_whole_pass(tmp_path: Path, model: str, body: str):
         assert distance(rest, whole[:, 5:]) <= TOLERANCE["float32"]
 
 
-def test_the_prefix_has_the_key_heads_and_their_own_width(tmp_path: Path):
-    """Width 20, 4 heads of 8 channels over 2 key heads: a prefix of 3 holds 3 x 2 layers x 2 x 2 heads x 8 numbers."""
-    text = TINY.replace("dim = 32", "dim = 20").replace("head_dim: 16", "head_dim: 8")
-    made = make(tmp_path, text, "prefix(length: 3)")
-    shapes = {name: p.shape for name, p in made.adapter.parameters().items()}
-    assert set(shapes.values()) == {(2, 3, 8)} and len(shapes) == 4
-    from specc.ir.adapter import sites
-
-    method = made.adapter.methods[0]
-    packed = method.packed(sites(method, made.adapter.base), made.tensors)
-    assert packed["prompt_embeddings"].shape == (3, 2 * 2 * 2 * 8)
-    with torch.no_grad():
-        assert made.model(torch.tensor([[1, 2]])).logits.shape == (1, 2, 61)
-
 
 def test_in_an_encoder_tokens_keep_their_columns(tmp_path: Path):
     """Five tokens see three keys more, all visible; attention over them is written out here."""

@@ -57,12 +57,6 @@ def test_a_list_may_have_a_name(tmp_path: Path):
     assert len(held(tmp_path, "r = 2  both = [attention.q, attention.v]\nlora(rank: 2 * r, targets: both)")) == 8
 
 
-def test_scales():
-    from specc.components.adapter.lora import LoRA
-
-    made = LoRA(rank=16, alpha=16, targets=(("attention.q",),), rank_stabilised=True)
-    assert made.scale == 4.0 and made.replaced(rank_stabilised=False, rank=8).scale == 2.0
-
 
 @pytest.mark.parametrize(
     ("body", "code", "text"),

@@ -94,21 +94,6 @@ def test_two_doras_merged_are_two_doras_beside(tmp_path: Path):
     assert all(torch.equal(tensor, weights[name]) for name, tensor in made.model.state_dict().items())
 
 
-def test_scaling_a_result_scales_its_bias_and_scaling_an_input_does_not(tmp_path: Path):
-    """W = I, b = 1, x = 1, l = 3: after gives 6 and a merged bias of 3, before gives 4 and leaves it at 1."""
-    for body, result, bias in (("ia3(after: [ffn.down])", 6.0, 3.0), ("ia3(before: [ffn.down])", 4.0, 1.0)):
-        made = make(tmp_path, ENCODER.replace("hidden: 48", "hidden: 32"), body)
-        down = made.model.layers[0].ffn.down
-        with torch.no_grad():
-            down.weight.copy_(torch.eye(32))
-            down.bias.fill_(1)
-            for parameter in made.over.parameters():
-                parameter.fill_(3)
-            assert torch.equal(down(torch.ones(1, 2, 32)), torch.full((1, 2, 32), result))
-            made.over.merge()
-            assert torch.equal(down(torch.ones(1, 2, 32)), torch.full((1, 2, 32), result))
-            assert torch.equal(down.bias, torch.full((32,), bias))
-
 
 def test_a_bottleneck_acts_before_the_sum_and_the_norm(tmp_path: Path):
     """On a post-norm layer: norm(x + a(attention(x))), written out with the model's own modules."""

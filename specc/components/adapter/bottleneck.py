@@ -22,7 +22,7 @@ class Bottleneck(Method):
     place: ClassVar[Literal["map", "call", "keys", "tokens"]] = "call"
     kind: Literal["bottleneck"] = "bottleneck"
     positional: ClassVar[tuple[str, ...]] = ("dim",)
-    dim: int = Field(gt=0)
+    dim: int = Field(gt=0, le=65_536)
     activation: slot("activation")
     after: Targets = paths()
     parallel: bool = structural(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,12 +20,12 @@ class LoRA(Method):
 
     kind: Literal["lora"] = "lora"
     positional: ClassVar[tuple[str, ...]] = ("rank",)
-    rank: int = Field(gt=0)
+    rank: int = Field(gt=0, le=65_536)
     alpha: float = Field(gt=0)
     targets: Targets = paths()
     rank_stabilised: bool = False
     dora: bool = structural(False)
-    dropout: float = training(0.0)
+    dropout: Annotated[float, Field(ge=0, lt=1)] = training(0.0)
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:

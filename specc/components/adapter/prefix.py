@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,8 +30,8 @@ class Prefix(Method):
     place: ClassVar[Literal["map", "call", "keys", "tokens"]] = "keys"
     kind: Literal["prefix"] = "prefix"
     positional: ClassVar[tuple[str, ...]] = ("length",)
-    length: int = Field(gt=0)
-    reparameterised: int | None = structural(None)
+    length: int = Field(gt=0, le=65_536)
+    reparameterised: Annotated[int, Field(gt=0, le=65_536)] | None = structural(None)
 
     def refuses(self, site: Site) -> str | None:
         return site.obstacle

@@ -19,7 +19,7 @@ class Prompt(Method):
     place: ClassVar[Literal["map", "call", "keys", "tokens"]] = "tokens"
     kind: Literal["prompt"] = "prompt"
     positional: ClassVar[tuple[str, ...]] = ("length",)
-    length: int = Field(gt=0)
+    length: int = Field(gt=0, le=65_536)
 
     def refuses(self, site: Site) -> str | None:
         return site.obstacle

@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     beams.add_argument("--early-stopping", choices=tuple(EARLY), help="whether as many finished beams as there are beams end a row")
     beams.add_argument("--start-token", type=int, metavar="ID", help="what a decoder beside an encoder starts with")
     beams.add_argument("--forced-bos", type=int, metavar="ID", help="the first token after that, such as the target language of mBART")
+    parser.add_argument("--adapter", metavar="FILE", help="a .onnx_adapter that the graph was built for")
     parser.add_argument("--provider", choices=("auto", "cpu", "cuda"), default="auto", help="where it runs; auto takes CUDA where it loads")
     parser.add_argument("--fast-start", action="store_true", help="open at once and run a little slower: weights stay mapped, not repacked")
 
@@ -51,10 +52,12 @@ def run(options: argparse.Namespace) -> int:
         raise fail("SYS022", problem, None, "give --prompt, --text, --ids or --image, each as often as you like")
     folder = Path(options.folder)
     if is_encoder_decoder(folder):
+        if options.adapter is not None:
+            raise fail("SYS022", "--adapter is for a model of one graph, and an encoder-decoder has two", None, "merge it: `specc build --merge`")
         return _translate(folder, options)
     if unused := _given(options, OF_DECODERS):
         raise fail("SYS022", f"{unused} is for encoder-decoders")
-    graph = open_graph(folder, options.provider, options.fast_start)
+    graph = open_graph(folder, options.provider, options.fast_start, adapter=options.adapter and Path(options.adapter))
     print(graph.remark, file=sys.stderr)
     if kinds == ["prompt"] or (kinds == ["ids"] and graph.heads == ("lm",)):
         return _generate(graph, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,6 +35,7 @@ class Graph:
     properties: dict[str, str]
     device: str
     remark: str
+    beside: Mapping[str, Any] = field(default_factory=dict)  # what every run takes besides: an adapter
 
     @property
     def causal(self) -> bool:
@@ -83,6 +84,8 @@ class Graph:
                 binding.bind_cpu_input(name, held[-1])
             else:
                 binding.bind_ortvalue_input(name, value)
+        for name, value in self.beside.items():  # a run with a binding takes no notice of active adapters: they are bound like inputs
+            binding.bind_ortvalue_input(name, value)
         rows = {"batch": len(feeds["input_ids"]), "sequence": feeds["input_ids"].shape[1]} if "input_ids" in feeds else {}
         arrays = {}
         for name in wanted:
@@ -101,8 +104,8 @@ class Graph:
         return found, {name: values[name] for name in kept}
 
 
-def open_graph(folder: Path, provider: Provider = "auto", fast_start: bool = False, name: str = "model.onnx") -> Graph:
-    """DIR/model.onnx as a session. Raises SpecError where there is none, or the weights are not those it was built over."""
+def open_graph(folder: Path, provider: Provider = "auto", fast_start: bool = False, name: str = "model.onnx", adapter: Path | None = None) -> Graph:
+    """DIR/model.onnx as a session, with a .onnx_adapter. Raises SpecError where there is none, or the weights are not those it was built over."""
     path = folder / name
     if not path.is_file():
         raise fail("SYS021", f"{folder} holds no {name}", None, BUILD)
@@ -114,7 +117,25 @@ def open_graph(folder: Path, provider: Provider = "auto", fast_start: bool = Fal
     session, device, remark = _session(str(path), options, provider)
     inputs = {i.name: (i.type, i.shape) for i in session.get_inputs()}
     outputs = {o.name: (o.type, o.shape) for o in session.get_outputs()}
-    return Graph(session, inputs, outputs, folder, known, device, remark)
+    beside = {} if adapter is None else _adapter(adapter, session)
+    return Graph(session, inputs, outputs, folder, known, device, remark, beside)
+
+
+def _adapter(file: Path, session: Any) -> dict[str, Any]:
+    """The tensors of a .onnx_adapter file, all of which the graph must take."""
+    import onnxruntime
+
+    if not file.is_file():
+        raise fail("SYS021", f"there is no file {file}", None, "`specc build ADAPTER --to onnx --adapter-weights DIR` writes one")
+    try:
+        found = dict(onnxruntime.AdapterFormat.read_adapter(str(file)).get_parameters())
+    except Exception as error:
+        raise fail("SYS021", f"onnxruntime cannot read {file}: {first_line(error)}") from None
+    taken = {wanted.name: wanted.shape for wanted in session.get_overridable_initializers()}
+    for name, value in found.items():
+        if name not in taken or any(isinstance(e, int) and e != n for e, n in zip(taken[name], value.shape(), strict=False)):
+            raise fail("SYS021", f"the graph takes no `{name}` of the shape that {file.name} holds", None, "build the graph from the same adapter")
+    return found
 
 
 def _options(fast_start: bool, weights: Path | None) -> Any:
