@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from specc.ir.node import Component
+from specc.ir.node import Component, Picture
 from specc.ir.wiring import Add, Block, Call, Concat, Insert, Ref, Scale, Wire
 from specc.syntax.layout import number
 
@@ -28,6 +28,8 @@ def spell(value: Any, full: bool = False) -> str:
         case tuple() | list():
             shown = [spell(item) for item in value[:LONGEST]]
             return f"[{', '.join(shown)}{f', ... {len(value)} in all' if len(value) > LONGEST else ''}]"
+        case Picture():
+            return f"image({', '.join(f'{name}: {spell(inner)}' for name, inner in value)})"
         case Component():
             given = [f"{name}: {spell(inner, full)}" for name, inner in value if name != "kind" and _said(value, name, inner, full)]
             return f"{value.kind}({', '.join(given)})" if given else value.kind

@@ -354,13 +354,19 @@ class Spec:
         parts = {"position": self.position(turned), "mask": self.mask(causal), "norm": self.norm()}
         return parts | {"attention": self.attention(turned, parts["position"]), "ffn": self.ffn()}
 
+    def is_causal(self) -> bool:
+        return self.one(True, True, False)
+
+    def sizes(self) -> dict[str, str]:
+        return {"vocab": str(self.one(19, 11, 40)), "dim": str(self.dim), "depth": str(self.depth), "context": str(CONTEXT)}
+
     def text(self) -> str:
         self.dim, self.depth = self.one(8, 12, 16, 18), self.one(1, 2, 3)
-        causal = self.one(True, True, False)
+        causal = self.is_causal()
         block, labels = self.block("own")
         self.attends = "attention" in self.blocks.get("own", "attention")
         first = self.kind(causal)
-        self.fields |= {"vocab": str(self.one(19, 11, 40)), "dim": str(self.dim), "depth": str(self.depth), "context": str(CONTEXT)}
+        self.fields |= self.sizes()
         self.fields |= {"embed": self.embed(not causal and any(f"{kind}(" in f"{first['mask']}(" for kind in ("bidirectional", "window"))), **first, "block": block, "head": self.heads()}
         if block == "own" and self.flag():
             self.labelled(labels)
@@ -376,7 +382,7 @@ class Spec:
     def labelled(self, labels: list[str]) -> None:
         """A field for one instance alone."""
         position = self.fields["position"]
-        per_head = any(kind in position for kind in ("alibi", "relative_bias", "disentangled"))  # these want as many heads
+        per_head = any(kind in position for kind in ("alibi", "relative_bias", "disentangled", "grid_bias"))  # these want as many heads
         if "attention.second(" in self.blocks["own"] and not per_head:
             plain = position == "none" or position == "rope"  # else a scheme was drawn for heads of this width
             self.fields["attention.second"] = self.attention(self.one(self.turned, 4, 6) if plain else self.turned)
@@ -418,5 +424,7 @@ class Spec:
 
 @st.composite
 def specs(draw: Callable) -> str:
-    """The text of a spec with one model, `fuzz`."""
-    return Spec(draw).text()
+    """The text of a spec with one model, `fuzz`, of texts or of images."""
+    from tests.fuzz.pictures import Pictures
+
+    return (Pictures if draw(st.sampled_from([False, False, False, True])) else Spec)(draw).text()

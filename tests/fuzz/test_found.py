@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specc.diagnostics.finding import SpecError
-from tests.components.probe import spec
+from tests.components.probe import picture, spec
 from tests.fuzz.compare import Feed, disagreements
 from tests.harness import model_of
 
@@ -46,6 +46,14 @@ PARTED = {
         final_norm="norm",
         embed="tokens(scale: 20)",
         ffn="moe(experts: 2, top_k: 1, expert: mlp(hidden: 6, activation: relu), router: sigmoid(normalize: true))",
+    ),
+    # a layer of an image model without a bias asked for the mask that only the others have
+    "a bias in some layers of an image model": picture(
+        "layer p { position = alibi }  layer q { attention = attention(heads: 2, head_dim: 4, softcap: 5) }  layers = repeat [q, p]"
+    ),
+    # three values one after the other, on a line that is too long for them
+    "many tokens in front of the patches": picture(
+        embed="insert(registers(2), at: 2, into: concat(class_token(), distillation_token(), 0.5 * project(patches(width: 6), bias: true)) + learned_position())"
     ),
 }
 REFUSED = {

@@ -116,7 +116,7 @@ class Classes:
             returns=returned("Pair" if layers.cached else "", "Tensor" if shown else ""),
             rotate=rotate,
             cached=layers.cached,
-            masked=layers.masked,
+            masked=layers.masked and (layers.stack.padded or any(layers.visible) or bool(layers.schemes.biases[numbers[0]])),
             is_causal=any(layers.plain[n] for n in numbers),
             module=layers.schemes.modules[numbers[0]] if layers.schemes.scores[numbers[0]] else "",
             score=layers.schemes.scores[numbers[0]],

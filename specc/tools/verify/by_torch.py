@@ -76,5 +76,8 @@ class ByTorch:
             given["attention_mask"] = inputs.mask
         if inputs.source is not None:
             given = inputs.source.given | {"attention_mask": inputs.source.mask} | {f"decoder_{name}": values for name, values in given.items()}
+        dtype = next(self.network.parameters()).dtype
+        tensors = {name: torch.from_numpy(values) for name, values in given.items()}
+        tensors = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
         with torch.no_grad():
-            return self.network(**{name: torch.from_numpy(values) for name, values in given.items()}, **more)
+            return self.network(**tensors, **more)
