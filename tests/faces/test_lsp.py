@@ -328,3 +328,22 @@ def test_a_change_reaches_the_open_files_that_use_it(folder: Path):
         assert one.range.start.line == 0
 
     edited(folder, work)
+
+
+def test_texts_that_are_on_no_disk_too_large_or_no_text_at_all(folder: Path):
+    async def work(editor: Editor) -> None:
+        editor.uri = lambda name: "untitled:Untitled-1" if name == "new" else (folder / name).as_uri()
+        assert await editor.open("new", TINY) == []
+        (one,) = await editor.change("new", TINY.replace("silu", "silo"))
+        assert one.code == "NAM001"
+        (one,) = await editor.change("new", "# " + "x" * (1 << 20))
+        assert one.code.startswith("LIM")
+        for text in ("(" * 5000, '"', "\x00\ufeff{", "model m { a = [for x in ", "🤔 = 🤔", "\r\r\n\n\r"):
+            found = await editor.change("new", text)
+            place = types.Position(0, min(len(text), 3))
+            await editor.client.text_document_completion_async(types.CompletionParams(editor.document("new"), place))
+            await editor.client.text_document_hover_async(types.HoverParams(editor.document("new"), place))
+            assert all(d.code for d in found)
+        assert await editor.change("new", TINY) == []
+
+    edited(folder, work)

@@ -16,11 +16,10 @@ from specc.syntax.lexer import Token
 from specc.tools.editor import wording
 from specc.tools.editor.analysis import Analysis
 from specc.tools.editor.context import argument_of, axes_at, component_of
-from specc.tools.editor.names import Names
+from specc.tools.editor.cursor import Cursor, cursor
 from specc.tools.editor.outline import Frame
 from specc.tools.editor.project import Project
-from specc.tools.editor.scan import Cursor, cursor
-from specc.tools.editor.weights import parameter_paths
+from specc.tools.editor.reach import Reach
 from specc.tools.fact_values import CALLED, PLAIN
 from specc.tools.other_model import OTHER
 
@@ -80,13 +79,17 @@ class _Completer:
     def frame(self) -> Frame:
         return self.at.frame
 
+    @property
+    def reach(self) -> Reach:
+        return Reach(self.project, self.analysis, self.frame)
+
     def all(self) -> Iterator[Completion]:
         last = self.at.last().type
         if last == "DOT":
             yield from self._after_dot()
             return
         if last == "EXTENDS":
-            yield from self._sections("model")
+            yield from (Completion(name, "name", name, "model") for name in self.reach.sections("model"))
             return
         if last in ("MODEL", "LAYER", "BLOCK", "WEIGHTS", "ADAPTER") and self.at.begins and self.frame.kind != "call":
             return  # a new name is the user's to choose
@@ -128,11 +131,11 @@ class _Completer:
         kind = self.frame.kind
         if kind == "weights":
             yield from (
-                Completion(path, "field", f"{path} = $0", "parameter") for path in self._parameters() if path not in self.frame.given
+                Completion(path, "field", f"{path} = $0", "parameter") for path in self.reach.parameters() if path not in self.frame.given
             )
             yield from (Completion(word, "field", f"{word} = $0") for word in ("root", "ignore") if word not in self.frame.given)
         elif kind == "block":
-            yield from (Completion(name, "name", f"{name} = $0") for name in self._locals())
+            yield from (Completion(name, "name", f"{name} = $0") for name in self.reach.locals())
             if "final_norm" not in self.frame.given:
                 yield Completion("final_norm", "field", "final_norm = $0", doc=wording.field_doc("final_norm"))
         elif kind == "adapter":
@@ -141,27 +144,13 @@ class _Completer:
             for name in KNOWN:
                 if name not in self.frame.given and not (kind == "layer" and name in MODEL_ONLY) and self._fits(name):
                     yield Completion(name, "field", f"{name} = $0", doc=wording.field_doc(name))
-            for path in self._labels():
+            for path in self.reach.labels():
                 if path not in self.frame.given:
                     yield Completion(path, "field", f"{path} = $0", "an instance that the block calls")
 
     def _fits(self, name: str) -> bool:
         """`sample` and `ignore` are of families alone; some axes stand inside other components."""
-        return name not in INNER and (name not in OF_FAMILIES or bool(self._variables()))
-
-    def _parameters(self) -> list[str]:
-        model = self.frame.section("model")
-        resolved = self.analysis.models.get(model.name) if model is not None else None
-        return parameter_paths(resolved.model) if resolved is not None else []
-
-    def _labels(self) -> list[str]:
-        """`norm.attention`: every labelled instance that a block in reach calls."""
-        found: dict[str, None] = {}
-        for path in self.project.used(self.analysis.path):
-            for o in self.project.outline(path).occurrences:
-                if o.kind == "label" and o.frame.section("block") is not None:
-                    found[o.path] = None
-        return list(found)
+        return name not in INNER and (name not in OF_FAMILIES or bool(self.reach.variables()))
 
     # ---- values
 
@@ -194,16 +183,16 @@ class _Completer:
             return
         statement = next((f.statement for f in self.frame.outwards() if f.statement is not None), None)
         if statement == "block":
-            yield from self._sections("block")
+            yield from (Completion(name, "name", name, "block") for name in self.reach.sections("block"))
             return
         if statement == "layers":
-            yield from self._sections("layer")
+            yield from (Completion(name, "name", name, "layer") for name in self.reach.layers())
         for axis in axes_at(self.frame):
             for kind in members(axis):
                 yield self._variant(axis, kind)
         if statement == "embed":
             yield from (Completion(name, "name", f"{name}.$0") for name in SUBLAYERS if name == "norm")
-        yield from (Completion(name, "name", name) for name in (*self._variables(), *self._fields()) if name != statement)
+        yield from (Completion(name, "name", name) for name in (*self.reach.variables(), *self.reach.fields()) if name != statement)
         layouts = section.kind == "weights"
         for name, function in FUNCTIONS.items():
             if layouts == (function.__annotations__.get("return") == "Source"):
@@ -216,8 +205,8 @@ class _Completer:
 
     def _formula(self) -> Iterator[Completion]:
         """What a block's formula may name: what it bound, and the sublayers."""
-        yield from (Completion(name, "name", name) for name in self._locals())
-        own = [name for name in self._fields() if name not in KNOWN]
+        yield from (Completion(name, "name", name) for name in self.reach.locals())
+        own = [name for name in self.reach.fields() if name not in KNOWN]
         for name in (*SUBLAYERS, *own):
             yield Completion(name, "name", f"{name}.$0" if name == "norm" else f"{name}($0)", doc=wording.field_doc(name))
 
@@ -226,7 +215,7 @@ class _Completer:
         if before == "layer":
             yield Completion("index", "name", "index", "the number of the layer at hand, from 0")
             return
-        labels = dict.fromkeys(path.partition(".")[2] for path in self._labels() if path.startswith(f"{before}."))
+        labels = dict.fromkeys(path.partition(".")[2] for path in self.reach.labels() if path.startswith(f"{before}."))
         calls = self.frame.section("block") is not None or any(f.statement == "embed" for f in self.frame.outwards())
         yield from (
             Completion(label, "name", f"{label}($0)" if calls else label, "a label of its own weights") for label in labels if label
@@ -248,41 +237,3 @@ class _Completer:
             yield from (Completion(name, "argument", f"{name}: $0") for name in types if name not in call.given)
         elif call.argument == "dtype":
             yield from (Completion(name, "value", name) for name in BYTES)
-
-    # ---- names in reach
-
-    def _locals(self) -> list[str]:
-        block = self.frame.section("block")
-        return self._bound("local", lambda frame: block is not None and frame.start == block.start)
-
-    def _variables(self) -> list[str]:
-        around = {(f.kind, f.start) for f in self.frame.outwards()}
-        return self._bound("variable", lambda frame: (frame.kind, frame.start) in around)
-
-    def _bound(self, kind: str, fits) -> list[str]:
-        outline = self.project.outline(self.analysis.path)
-        return list(dict.fromkeys(o.name for o in outline.occurrences if o.kind == kind and o.defines and fits(o.frame)))
-
-    def _fields(self) -> list[str]:
-        """The fields of the model around, and of what it extends."""
-        model = self.frame.section("model")
-        if model is None:
-            return []
-        own = next((f for f in self.project.outline(self.analysis.path).sections("model") if f.start == model.start), model)
-        names = Names(self.project, self.analysis.path)
-        chain = [(self.analysis.path, own), *list(names.chain(self.analysis.path, own))[1:]]
-        return list(dict.fromkeys(o.name for path, frame in chain for o in names.bound("field", path, frame)))
-
-    def _sections(self, kind: str) -> Iterator[Completion]:
-        names = Names(self.project, self.analysis.path)
-        model = self.frame.section("model")
-        if kind == "layer":
-            own = next((f for f in self.project.outline(self.analysis.path).sections("model") if model and f.start == model.start), None)
-            chain = list(names.chain(self.analysis.path, own)) if own else []
-            found = [o.name for path, frame in chain for o in names.bound("layer", path, frame)]
-        else:
-            files = self.project.used(self.analysis.path)
-            found = [o.name for path in files for o in self.project.outline(path).occurrences if o.kind == kind and o.defines]
-        yield from (
-            Completion(name, "name", name, kind) for name in dict.fromkeys(found) if not (kind == "model" and model and name == model.name)
-        )

@@ -11,10 +11,10 @@ from specc.source import Source
 from specc.tools.editor import describe, wording
 from specc.tools.editor.analysis import Analysis
 from specc.tools.editor.context import argument_of, axes_at, axes_of_field, component_named, component_of
+from specc.tools.editor.cursor import cursor
 from specc.tools.editor.names import Names
 from specc.tools.editor.outline import Frame, Occurrence
 from specc.tools.editor.project import Project
-from specc.tools.editor.scan import cursor
 from specc.tools.editor.values import component_at, model_at, placed, value_of
 from specc.tools.spell import spell
 
