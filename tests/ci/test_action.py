@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.ci.repository import BIN, ENVIRONMENT, TINY, Repository
+from tests.ci.repository import ENVIRONMENT, TINY, Repository
 from tests.ci.workflow import ROOT, Runner
 
 PAGE = (ROOT / "docs" / "ci.md").read_text()
@@ -44,7 +45,7 @@ def runner(repository: Repository, tmp_path: Path) -> Runner:
 def test_what_is_shown_keeps_its_schema(schema: str, name: str, tmp_path: Path) -> None:
     file = tmp_path / Path(name).name
     file.write_text(BLOCKS[name] if name in BLOCKS else (ROOT / name).read_text())
-    command = [str(BIN / "check-jsonschema"), "--builtin-schema", f"vendor.{schema}", str(file)]
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
 

@@ -87,7 +87,7 @@ def test_every_prefix_of_a_text_is_answered(folder: Path):
 
     async def work(editor: Editor) -> None:
         await editor.open("tiny.specc", "")
-        for end in range(0, len(TINY), 7):
+        for end in range(0, len(TINY), 19):
             text = TINY[:end]
             editor.send("tiny.specc", text)
             place = types.Position(text.count("\n"), len(text.rpartition("\n")[2]))

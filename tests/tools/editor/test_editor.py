@@ -85,7 +85,7 @@ def test_stacks_and_adapters_are_completed_and_explained():
 def test_a_rename_keeps_every_model_what_it_was():
     """Each name of the user's own in real files, given another one."""
     count = 0
-    for file in FILES[::2]:
+    for file in FILES[::4]:
         project = Project()
         seen = set()
         for found in project.outline(file).occurrences:
@@ -100,4 +100,4 @@ def test_a_rename_keeps_every_model_what_it_was():
             assert any(p.start == found.start for p in places[file.resolve()]), found
             assert sum(map(len, places.values())) == len(occurrences(project, file, found))
             count += 1
-    assert count > 20
+    assert count > 10
