@@ -18,6 +18,7 @@ transformers = pytest.importorskip("transformers")
 BART = {"d_model": 64, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 2, "encoder_ffn_dim": 96, "decoder_ffn_dim": 80, "vocab_size": 199, "max_position_embeddings": 64}
 T5 = {"d_model": 64, "num_layers": 3, "num_decoder_layers": 2, "num_heads": 4, "d_kv": 24, "d_ff": 96, "vocab_size": 199, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 10, "layer_norm_epsilon": 0.01}
 SPARSE = {"num_layers": 4, "num_sparse_encoder_layers": 2, "num_sparse_decoder_layers": 2, "num_experts": 4, "pad_token_id": 0}
+GEMMA = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 24, "vocab_size": 199, "sliding_window": 4, "attn_logit_softcapping": 0.5, "query_pre_attn_scalar": 20}
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("bart", BART),
     "bart scaled": ("bart", BART | {"scale_embedding": True, "activation_function": "relu"}),
@@ -32,6 +33,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "umt5": ("umt5", T5),
     "switch": ("switch_transformers", T5 | SPARSE | {"expert_capacity": 64, "router_bias": True}),
     "switch, little room": ("switch_transformers", T5 | SPARSE | {"expert_capacity": 2}),
+    "t5gemma": ("t5gemma", {"encoder": GEMMA | {"hidden_size": 48, "num_attention_heads": 4, "num_key_value_heads": 1}, "decoder": GEMMA}),
 }
 PIECES = (1, 3, 1, 1, 2)
 SOURCE, TARGET = 13, sum(PIECES)

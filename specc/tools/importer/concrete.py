@@ -13,6 +13,7 @@ from specc.resolve.program import Program
 from specc.resolve.reach import Reach, parts
 from specc.resolve.reduce import Reducer, layer_text, names_in
 from specc.resolve.scope import Scope
+from specc.resolve.stacks import WHOLE
 from specc.resolve.values import LayerRef
 from specc.resolve.weights import parameter_patterns, rule_key, source_of
 from specc.source import Span
@@ -26,9 +27,9 @@ def concrete_file(resolved: Resolved, program: Program, name: str, doc: str, par
     definition, body, scope = resolved.definition, resolved.body, resolved.scope
     span = definition.span
     reducer = Reducer(body.fields, definition.parameters)
-    stacks = {stack: _sections(resolved.towers[stack], reducer) for stack in body.stacks}
-    moved = frozenset().union(*(set(fields) for fields, _, _ in stacks.values())) - frozenset().union(*(_own(s) for s in body.stacks.values()))
-    left = {n: f for n, f in body.fields.items() if n not in ("sample", "ignore", "layers") and n not in moved}
+    moved = {name for stack in body.stacks for name in _moved(resolved.towers[stack])}
+    stacks = {stack: _sections(resolved.towers[stack], moved) for stack in body.stacks}
+    left = {n: f for n, f in body.fields.items() if n not in ("sample", "ignore", "layers") and (n not in moved or n in WHOLE)}
     fields = {n: f for n, f in ((n, _field(f, reducer, scope)) for n, f in left.items()) if f is not None}
     layers, last = {}, []
     if not stacks:
@@ -50,16 +51,17 @@ def concrete_file(resolved: Resolved, program: Program, name: str, doc: str, par
     return tree.File(1, (model, *blocks.values()), span)
 
 
-def _own(section: tree.Stack) -> set[str]:
-    return {str(s.path) for s in section.body if isinstance(s, tree.Field)}
-
-
-def _sections(tower: Parts, outer: Reducer) -> tuple[dict, dict, list]:
-    """One of two stacks: the fields of its section, and those of the model that come out otherwise here; its layers; their order."""
+def _moved(tower: Parts) -> set[str]:
+    """The fields of the model that the section of one of two stacks changes, so that a value of the config is another one there."""
     reducer = Reducer(tower.body.fields, tower.definition.parameters)
     changed = Reach(tower.body.fields).of(tower.section.fields, tower.scope.work, tower.definition.span) - tower.section.fields.keys()
-    moved = [n for n in tower.body.fields if n in changed and reducer.depends(tower.body.fields[n].value, tower.scope)]
-    names = [n for n in (*tower.section.fields, *moved) if n != "layers"]
+    return {name for name in changed if reducer.depends(tower.body.fields[name].value, tower.scope)}
+
+
+def _sections(tower: Parts, moved: set[str]) -> tuple[dict, dict, list]:
+    """One of two stacks: the fields of its section, and those of the model that are not the same in both; its layers; their order."""
+    reducer = Reducer(tower.body.fields, tower.definition.parameters)
+    names = [n for n in tower.body.fields if (n in moved or n in tower.section.fields) and n != "layers" and n not in WHOLE]
     fields = {n: f for n, f in ((n, _field(tower.body.fields[n], reducer, tower.scope)) for n in names) if f is not None}
     found, layers, order = _layers(tower, reducer)
     return fields | found, layers, order
