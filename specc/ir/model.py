@@ -136,31 +136,34 @@ class Stack(Node):
         return self.sets[number] if self.sets else number
 
     @cached_property
-    def schemes(self) -> dict[tuple[Component, int], str]:
-        """The keys under which position schemes hold what all their layers share, by scheme and number of heads."""
-        found: dict[tuple[Component, int], str] = {}
+    def schemes(self) -> dict[tuple[Component, int, int], str]:
+        """The keys under which position schemes hold what all their layers share, by scheme, heads and head width of an attention."""
+        groups: dict[tuple, str] = {}  # what is the same tensors -> the label of its first layer
+        each: dict[tuple[Component, int, int], tuple] = {}
         for layer in self.distinct:
-            for part in layer.served[:1]:
-                if self.scheme(layer):
-                    found.setdefault((layer.position, part.component.heads), layer.label)
-        if len(found) < 2:
-            return dict.fromkeys(found, "position")
-        labels = list(found.values())
-        return {
-            scheme: f"position_{label}" if labels.count(label) == 1 else f"position_{label}_{n}"
-            for n, (scheme, label) in enumerate(found.items())
+            for part in layer.served:
+                if parameters := self.scheme(layer, part):
+                    group = each[layer.position, part.component.heads, part.component.head_dim] = (layer.position, tuple(p.shape for p in parameters))
+                    groups.setdefault(group, layer.label)
+        labels = list(groups.values())
+        names = {
+            group: "position" if len(groups) < 2 else f"position_{label}" if labels.count(label) == 1 else f"position_{label}_{n}"
+            for n, (group, label) in enumerate(groups.items())
         }
+        return {served: names[group] for served, group in each.items()}
 
-    def scheme(self, layer: Layer) -> tuple[Parameter, ...]:
-        """What a layer's position scheme shares with the other layers that have it."""
-        return layer.position.shared_parameters(head_dims(layer.served[0], self.dims)) if layer.served else ()
+    def scheme(self, layer: Layer, attention: Instance | None = None) -> tuple[Parameter, ...]:
+        """What a layer's position scheme shares with the other layers that have it, for one of its attentions."""
+        served = attention or next(iter(layer.served), None)
+        return layer.position.shared_parameters(head_dims(served, self.dims)) if served else ()
 
     def shared(self) -> dict[str, tuple[Parameter, ...]]:
         """What is held once for all layers, by its key."""
         found = {}
         for layer in self.distinct:
-            if parameters := self.scheme(layer):
-                found.setdefault(self.schemes[layer.position, layer.served[0].component.heads], parameters)
+            for part in layer.served:
+                if parameters := self.scheme(layer, part):
+                    found.setdefault(self.schemes[layer.position, part.component.heads, part.component.head_dim], parameters)
         return found
 
 

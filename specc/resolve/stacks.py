@@ -70,6 +70,12 @@ def _check_rows(parts: Parts, stack: Stack) -> None:
     if whole is not None and stack.causal:
         message = f"`{whole.kind}` reads whole rows, and this stack keeps what it has read and goes on from there"
         raise fail("CAP007", message, parts.body.fields["embed"].value.span)
+    own = {wanted.name: i.component for i in stack.embedding.instances for wanted in i.component.inputs() if wanted.shape == ("B", "T")}
+    for layer in stack.distinct if stack.causal else ():
+        for wanted in layer.position.inputs():
+            if wanted.name in own:
+                message = f"`{own[wanted.name].kind}` takes `{wanted.name}` of the new tokens, and `{layer.position.kind}` of all so far"
+                raise fail("CAP007", message, parts.body.fields["position"].value.span if "position" in parts.body.fields else parts.definition.span)
 
 
 def check_sections(whole: Parts, towers: dict[str, Parts], stacks: list[Stack]) -> None:

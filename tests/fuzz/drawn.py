@@ -19,6 +19,7 @@ PRESETS = {  # the norms that each one calls
     "parallel": ["norm.shared"],
     "parallel_norms": ["norm.attention", "norm.ffn"],
 }
+OWN_TERMS = ("disentangled", "shaw", "transformer_xl")  # position schemes that score the key of each head
 FACTORS = ["0.5", "1.3", "-0.7", "residual", "1 / (layer.index + 1)", "residual / (layer.index + 2)"]
 
 
@@ -97,7 +98,7 @@ class Spec:
 
     def position(self, turned: int) -> str:
         turning = ("rope", "stored_rope") if turned % 2 == 0 else ()
-        match self.one("none", *turning[:1], "alibi", *turning[1:], "relative_bias", "disentangled"):
+        match self.one("none", *turning[:1], "alibi", *turning[1:], "relative_bias", "disentangled", "shaw", "transformer_xl"):
             case "rope":
                 partial = self.one(None, *range(2, turned + 1, 2))
                 layout = self.maybe("half", "interleaved")
@@ -110,6 +111,10 @@ class Spec:
             case "relative_bias":
                 form = {"buckets": self.one(8, 4, 12), "max_distance": self.one(12, 9, 30), "bidirectional": self.flag()}
                 return call("relative_bias", **form, shared=self.maybe(False, True))
+            case "shaw":
+                return call("shaw", max_distance=self.one(4, 1, 30), of=self.maybe(["k"], ["q", "k"]))
+            case "transformer_xl":
+                return call("transformer_xl", theta=self.maybe(50), furthest=self.maybe(3, 40))
             case "disentangled":
                 form = {"max_distance": self.one(6, 12, 40), "buckets": self.maybe(4, 8), "own_maps": self.maybe(False, True)}
                 norm = self.norm(1e-3) if self.flag() else None
@@ -120,7 +125,7 @@ class Spec:
         return self.maybe(f"{width} ** -0.5", f"0.7 * {width} ** -0.5", f"{width} ** -0.5 / (layer.index + 1)", 0.2)
 
     def attention(self, turned: int, position: str = "none") -> str:
-        own_terms = "disentangled" in position or "shared: false" in position  # terms of each layer's own, which not every attention takes
+        own_terms = any(kind in position for kind in OWN_TERMS) or "shared: false" in position  # terms of each layer's own, which not every attention takes
         if self.one(False, False, False, True) and turned % 2 == 0 and not own_terms:
             nope = self.one(4, 3, 6)
             return call(
@@ -137,7 +142,7 @@ class Spec:
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
         kv = self.one(1, 2, 3)
-        heads = kv * (1 if "disentangled" in position else self.one(1, 2, 3))
+        heads = kv * (1 if any(kind in position for kind in OWN_TERMS) else self.one(1, 2, 3))
         qk_norm = self.norm(1e-3) if self.flag() else None
         gate = self.maybe("channel", "head")
         return call(
@@ -382,7 +387,7 @@ class Spec:
     def labelled(self, labels: list[str]) -> None:
         """A field for one instance alone."""
         position = self.fields["position"]
-        per_head = any(kind in position for kind in ("alibi", "relative_bias", "disentangled", "grid_bias"))  # these want as many heads
+        per_head = any(kind in position for kind in ("alibi", "relative_bias", "grid_bias", *OWN_TERMS))  # these want as many heads
         if "attention.second(" in self.blocks["own"] and not per_head:
             plain = position == "none" or position == "rope"  # else a scheme was drawn for heads of this width
             self.fields["attention.second"] = self.attention(self.one(self.turned, 4, 6) if plain else self.turned)

@@ -30,6 +30,16 @@ PARTED = {
     "two head widths under rope": block("x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))", **OTHER_WIDTH),
     "two head widths under rope in some layers": "block twice(x) { x = x + attention.one(norm.a(x))  x = x + attention.two(norm.b(x)) }\n"
     + spec("layer p { position = none }  layer q { }  layers = repeat [p, q]", block="twice", final_norm="norm", **OTHER_WIDTH),
+    # a table that layers share was looked up by the number of the first attention's heads
+    "two head counts under one table": block(
+        "x = x + attention.one(norm.a(x))",
+        "x = x + attention.two(norm.b(x))",
+        **{"attention.two": "attention(heads: 2, kv_heads: 1, head_dim: 6)"},
+        position="stored_rope(length: 16, layout: half)",
+    ),
+    "two head widths under tables of their own": block(
+        "x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))", **OTHER_WIDTH, position="stored_rope(length: 16, layout: half)"
+    ),
     # a router's class named numbers that only the class around it was given
     "mixtures of several sizes": spec(
         f"layer p {{ ffn = {MOE.format(3, 'sigmoid')} }}  layer q {{ ffn = {MOE.format(5, 'sigmoid')} }}  layers = repeat [p, q]", ffn=None

@@ -59,7 +59,7 @@ class Frame:
         scheme = formula(self.layer.position)
         length = int(self.position.max()) + 1
         if hasattr(scheme, "turned"):
-            key = next(key for (position, _), key in self.stack.schemes.items() if position == self.layer.position)
+            key = next(key for (position, _, width), key in self.stack.schemes.items() if position == self.layer.position and width == len(x))
             return scheme.turned(x, self.schemes.under(key)["weight"], self.layer.position, int(self.position[b, t]))
         return scheme.rotate(self.layer.position, x, int(self.position[b, t]), length) if hasattr(scheme, "rotate") else x
 
@@ -80,9 +80,10 @@ class Frame:
         if hasattr(scheme, "bias"):
             found += scheme.bias(c, head, attention.heads, int(self.position[b, query]), int(self.position[b, key]))
         if hasattr(scheme, "score"):
-            shared = self.stack.schemes.get((c, attention.heads))
+            shared = self.stack.schemes.get((c, attention.heads, attention.head_dim))
             held = Held(attention, w, w.under("position"), self.schemes.under(shared) if shared else None, self._grid())
-            found += scheme.score(c, held, head, query, key, vectors)
+            more = (self.inputs["token_type_ids"][b],) if c.inputs() else ()
+            found += scheme.score(c, held, head, query, key, vectors, *more)
         return found
 
     def _grid(self) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ class DecoderFrame(Frame):
     past: the input that holds the first keys kept, [B, K, past, D].
     """
 
-    def __init__(self, g: Builder, past: Value, schemes: Mapping[tuple[Component, int], str], dims: Dims) -> None:
+    def __init__(self, g: Builder, past: Value, schemes: Mapping[tuple[Component, int, int], str], dims: Dims) -> None:
         super().__init__(g, True, schemes, dims)
         self._past = past
 

@@ -84,7 +84,7 @@ class _Emitter:
                     outputs.append(self._output(name, self.frame.outward(value, shape), shape))
         return outputs
 
-    def _schemes(self) -> dict[tuple[Component, int], str]:
+    def _schemes(self) -> dict[tuple[Component, int, int], str]:
         """Where this stack's position schemes hold what all their layers share, in the state dict."""
         return {scheme: self.stack.prefix + key for scheme, key in self.stack.schemes.items()}
 

@@ -52,7 +52,7 @@ class Frame:
     """
 
     def __init__(
-        self, g: Builder, causal: bool, schemes: Mapping[tuple[Component, int], str] | None = None, dims: Dims | None = None
+        self, g: Builder, causal: bool, schemes: Mapping[tuple[Component, int, int], str] | None = None, dims: Dims | None = None
     ) -> None:
         self.g = g
         self.causal = causal
@@ -238,17 +238,19 @@ class Frame:
 
     def tables(self, position: Component, width: int, heads: int):
         """A position scheme's tables, once for all layers that share the scheme and the head width."""
-        scope = self._shared(position, heads)
+        scope = self._shared(position, heads, width)
         key = (position, width, *scope)
         if key not in self._tables:
             with self.g.outside(), self.g.scope(*scope):
                 self._tables[key] = position.tables(self.g, self, width)
         return self._tables[key]
 
-    def _shared(self, position: Component, heads: int) -> tuple[str, ...]:
+    def _shared(self, position: Component, heads: int, width: int | None = None) -> tuple[str, ...]:
         """The place of what all layers of a scheme share."""
-        found = self._schemes.get((position, heads))
-        return () if found is None else (found,)
+        for (scheme, wanted, wide), key in self._schemes.items():
+            if scheme == position and wanted == heads and width in (None, wide):
+                return (key,)
+        return ()
 
     def mask(self, mask: Component, position: Component, heads: int) -> Value | None:
         """What attention is to see and add: bool [B, 1, T, S], or float [B, H, T, S] where the scheme adds a bias.

@@ -80,7 +80,7 @@ class Schemes:
     def _each_tables(self) -> list[list[str]]:
         """For each distinct layer the tables of each of its attentions."""
         return [
-            [self._view("tables", n, at).macro("tables", self._held(n)).strip() for at in self.layers.mixing(layer)]
+            [self._view("tables", n, at).macro("tables", self._held(n, at)).strip() for at in self.layers.mixing(layer)]
             for n, layer in enumerate(self.layers.distinct)
         ]
 
@@ -146,13 +146,14 @@ class Schemes:
 
     # ---- modules
 
-    def key(self, n: int) -> str:
+    def key(self, n: int, attention: Instance | None = None) -> str:
         """The module that holds what the layers of a scheme share; empty where there is none."""
         layer, stack = self.layers.distinct[n], self.layers.stack
-        return stack.schemes[layer.position, self.layers.mixing(layer)[0].component.heads] if stack.scheme(layer) else ""
+        first = attention or next(iter(self.layers.mixing(layer)), None)
+        return stack.schemes.get((layer.position, first.component.heads, first.component.head_dim), "") if first else ""
 
-    def _held(self, n: int) -> str:
-        return f"self.{self.key(n)}"
+    def _held(self, n: int, attention: Instance | None = None) -> str:
+        return f"self.{self.key(n, attention)}"
 
     @cached_property
     def modules(self) -> list[str]:
@@ -162,8 +163,12 @@ class Schemes:
     @property
     def shared(self) -> list[tuple[str, str]]:
         """The modules that are held once for all layers, each with its key and the expression that makes it."""
-        made = self._made("holder")
-        return list({self.key(n): (self.key(n), made[n]) for n in range(len(self.layers.distinct)) if self.key(n)}.values())
+        found = {}
+        for n, layer in enumerate(self.layers.distinct):
+            for attention in self.layers.mixing(layer):
+                if key := self.key(n, attention):
+                    found.setdefault(key, self._constructed("holder", self._view("holder", n, attention)))
+        return list(found.items())
 
     def _made(self, part: str) -> list[str]:
         distinct, mixing = self.layers.distinct, self.layers.mixing

@@ -18,6 +18,8 @@ MEMBERS = {
     "grid_bias": "grid_bias:GridBias",
     "none": "none:NoPosition",
     "relative_bias": "relative_bias:RelativeBias",
+    "shaw": "shaw:Shaw",
     "stored_rope": "stored_rope:StoredRope",
+    "transformer_xl": "transformer_xl:TransformerXL",
     "rope": "rope:Rope",
 }

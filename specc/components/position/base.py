@@ -27,6 +27,8 @@ class Position(Component):
                 yield Finding("kind", "CAP006", f"`{attention.kind}` takes no term that each layer makes for itself, as `{self.kind}` has it")
             if self.reads_contents and getattr(attention, "kv_heads", attention.heads) != attention.heads:
                 yield Finding("kind", "CAP006", f"`{self.kind}` scores the key of each head, and here heads share keys")
+        if self.reads_contents and len({(a.heads, a.head_dim, getattr(a, "scale", None)) for a in attentions}) > 1:
+            yield Finding("kind", "SHP009", f"`{self.kind}` scores heads of one kind, and the attentions of this layer differ in heads, width or scale")
         if self.per_head and len({attention.heads for attention in attentions}) > 1:
             yield Finding("kind", "SHP009", f"`{self.kind}` has a term for each head, and the attentions of this layer differ in heads")
 

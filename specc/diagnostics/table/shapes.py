@@ -74,7 +74,7 @@ def codes() -> list[Code]:
         Code(
             "SHP009",
             "attentions that differ in heads",
-            "A position scheme with a term for each head serves attentions with as many heads.",
+            "A position scheme with a term for each head serves attentions with as many heads; one that scores contents, heads of one kind.",
             _two(3),
             _two(2),
         ),
