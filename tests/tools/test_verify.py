@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -198,7 +199,7 @@ def test_padding_that_is_read_is_seen(monkeypatch: pytest.MonkeyPatch):
     from specc.tools.verify.by_torch import ByTorch
 
     right = ByTorch._call
-    monkeypatch.setattr(ByTorch, "_call", lambda self, given, mask, **more: right(self, given, mask * 0 + 1, **more))
+    monkeypatch.setattr(ByTorch, "_call", lambda self, inputs, **more: right(self, replace(inputs, mask=inputs.mask * 0 + 1), **more))
     assert {"padded batch: ONNX Runtime", "padded batch: PyTorch"} <= wrong(verify_miniature(model_of(LOCAL)))
 
 
