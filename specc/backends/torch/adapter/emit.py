@@ -35,7 +35,8 @@ def emit_adapter(adapter: Adapter) -> str:
     ahead_text = render(front.template, **front.context()).strip("\n") if front else ""
     code = "\n".join([*page.definitions["activation"], *parts.values(), ahead_text])
     places = {method.place for method in adapter.methods}
-    weights = reason is None or re.search(r"\bown\(", code) is not None
+    helpers = render("over_parts", putting=_puts(adapter, ahead_text, attaching), owning="own(slot)" in code, merges=reason is None).strip()
+    definitions = [*page.definitions["activation"], *parts.values(), *filter(None, [helpers])]
     used = re.findall(r"\bPREFIX\b|\bPROMPT\b|\bLAYERS\b", "\n".join([code, *attaching]))
     numbers = {"LAYERS": adapter.base.stack.dims.depth} | {method.kind.upper(): method.length for method in adapter.ahead}
     text = render(
@@ -46,7 +47,8 @@ def emit_adapter(adapter: Adapter) -> str:
         name=camel(adapter.name),
         summary=_summary(adapter),
         constants=[*page.constants.text(), *(f"{name} = {value}" for name, value in numbers.items() if name in used), *(front.constants() if front else [])],
-        definitions=[*page.definitions["activation"], *parts.values(), render("over_parts", weights=weights).strip()],
+        definitions=definitions,
+        bare=re.search(r"\btorch\.", "\n".join([*definitions, ahead_text])) is not None,
         attaching=attaching,
         merges=reason is None,
         unmergeable=reason,
@@ -60,6 +62,11 @@ def emit_adapter(adapter: Adapter) -> str:
         modules=[module for module in ("inspect", "math") if f"{module}." in code],
     )
     return fit(text)
+
+
+def _puts(adapter: Adapter, ahead: str, attaching: list[str]) -> bool:
+    """Whether any part is registered under a path of the model's."""
+    return any(method.place in ("map", "call") for method in adapter.methods) or "put(" in ahead + "".join(attaching)
 
 
 def _attached(adapter: Adapter, method: Method, alike: list[Site], called: str, settings: str) -> list[str]:
