@@ -24,7 +24,8 @@ from tests.harness import model_of
 pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 
-FILES = sorted((SPECS / "models").glob("*.specc"), key=lambda path: path.name)
+TWINS = {"kimi_k2", "gpt_oss_120b", "mixtral_8x22b"}  # of one another whose miniature has the same fields and kinds of layer
+FILES = sorted((path for path in (SPECS / "models").glob("*.specc") if path.stem not in TWINS), key=lambda path: path.name)
 LOCAL = """model local {
   vocab = 40  dim = 32  depth = 2  context = 64
   embed = tokens(scale: 2)  position = rope(theta: 100)  mask = sliding(4)  norm = rms(eps: 1e-5)

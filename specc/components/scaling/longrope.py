@@ -39,6 +39,10 @@ class LongRope(Scaling):
             if len(getattr(self, name)) != width // 2:
                 yield Finding(name, "SHP007", f"`{name}` holds {len(getattr(self, name))} factors, and rope turns {width // 2} pairs of channels")
 
+    def inert_at(self, theta: float, width: int) -> tuple[str, ...]:
+        """An amplitude that is stated is not made of the factor."""
+        return ("factor",) if self.attention_factor is not None else ()
+
     def shrunk(self, plan) -> LongRope:
         pairs = len(self.short)
         kept = range(0, pairs, max(1, pairs // (plan.head_width(2 * pairs) // 2)))[: plan.head_width(2 * pairs) // 2]

@@ -82,7 +82,7 @@ def _plain(value: Any, choices: list[Any]) -> Iterator[Any]:
                 n for n in (round(1.5 * value), value + 1, value + 2, value - 1, value - 2, 4 * value, 1) if n != value
             )
         case float():
-            yield from (factor * value for factor in FACTORS) if value else (1.0, -0.5)
+            yield from (factor * value for factor in FACTORS) if value else (1.0, -0.5, 1e3)
         case str():
             yield from (choice for choice in choices if choice != value)
         case tuple() if choices:
