@@ -45,7 +45,7 @@ class Router(Component):
 
     def fewer(self, experts: int, top_k: int) -> int:
         """How many experts show in a small model all that this many do."""
-        return min(experts, max(4, 2 * top_k))
+        return min(experts, max(4, top_k + 2))
 
 
 class Chosen(Router):
@@ -118,8 +118,9 @@ class TopK(Chosen):
         return tuple(found)
 
     def fewer(self, experts: int, top_k: int) -> int:
-        groups, staying = self.groups or 1, self.top_groups or 1
-        return groups * min(experts // groups, max(4, 2 * -(-top_k // staying)))
+        if self.groups is None:
+            return super().fewer(experts, top_k)
+        return self.groups * min(experts // self.groups, max(2, -(-top_k // self.top_groups) + 1))
 
     def lower(self, g, x, experts: int, top_k: int, call=None):
         logits = g.op("Gemm", x, g.parameter("weight"), *([g.parameter("bias")] if self.bias else []), transB=1)  # [N, E]

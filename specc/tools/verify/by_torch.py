@@ -44,8 +44,7 @@ class ByTorch:
         if numbers is None:
             self.network = made.from_checkpoint(folder).float()
         else:
-            with torch.device("meta"):
-                self.network = made()
+            self.network = made()  # not on the meta device: drawing its small weights is quicker than not drawing them
             self.network.load_state_dict({key: torch.from_numpy(numbers[key]) for key in model.parameters()}, assign=True)
         self.network.eval()
 
