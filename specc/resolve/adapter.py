@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from specc.components.adapter.base import Method
 from specc.diagnostics.finding import Report, SpecError, did_you_mean, fail
-from specc.ir.adapter import Adapter, called, matched, places, sites
+from specc.ir.adapter import Adapter, sites
+from specc.ir.adapter_sites import called
+from specc.ir.adapter_slots import matched, places
 from specc.ir.model import Model
 from specc.resolve.components import build
 from specc.resolve.evaluate import evaluate

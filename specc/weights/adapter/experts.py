@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specc.ir.adapter import layer_of, places
+from specc.ir.adapter_slots import layer_of, places
 from specc.ir.model import Model
 
 if TYPE_CHECKING:

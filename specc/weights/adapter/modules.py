@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specc.ir.adapter import places
+from specc.ir.adapter_slots import places
 from specc.ir.model import Model
 from specc.ir.weights import WeightMap
 from specc.weights.rules import Candidate, candidates

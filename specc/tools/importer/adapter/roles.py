@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from specc.ir.adapter import layer_of, places
+from specc.ir.adapter_slots import layer_of, places
 from specc.ir.model import Model
 
 Slots = tuple[str, ...]
