@@ -141,6 +141,18 @@ class Spec:
                 cache=self.maybe("latent"),
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
+        if self.one(False, False, False, False, True):
+            pairs = self.one(1, 2)
+            return call(
+                "differential",
+                heads=2 * pairs * self.one(1, 2),
+                kv_heads=2 * pairs,
+                head_dim=turned,
+                bias=self.maybe(True, ["o"]),
+                lambda_init=self.one(0.2, 0.7),
+                head_norm=self.norm(1e-3),
+                scale=self.scale("head_dim"),
+            )
         kv = self.one(1, 2, 3)
         heads = kv * (1 if any(kind in position for kind in OWN_TERMS) else self.one(1, 2, 3))
         qk_norm = self.norm(1e-3) if self.flag() else None

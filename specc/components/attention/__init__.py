@@ -6,5 +6,6 @@ position scheme with its tables, its mask, and the keys and values kept so far.
 
 MEMBERS = {
     "attention": "attention:Attention",
+    "differential": "differential:DifferentialAttention",
     "mla": "mla:LatentAttention",
 }
