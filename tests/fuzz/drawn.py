@@ -141,7 +141,7 @@ class Spec:
                 cache=self.maybe("latent"),
                 scale=self.scale("(nope_dim + rope_dim)"),
             )
-        if self.one(False, False, False, False, True):
+        if self.one(False, False, False, False, True) and not own_terms:
             pairs = self.one(1, 2)
             return call(
                 "differential",
