@@ -40,6 +40,15 @@ PARTED = {
     "two head widths under tables of their own": block(
         "x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))", **OTHER_WIDTH, position="stored_rope(length: 16, layout: half)"
     ),
+    # a sum of itself and one long term was split into itself and that term, for ever
+    "a term too long for a line": block(
+        "h = norm.n0(x)",
+        "x = x + 0.5 * norm.n2(attention.second(norm.n1(h)))",
+        "x = x + attention(norm.n3(x))",
+        position="none",
+        mask="bidirectional",
+        attention="attention(heads: 2, head_dim: 4, temperature: logarithmic(scale: 0.5, every: 3))",
+    ),
     # a router's class named numbers that only the class around it was given
     "mixtures of several sizes": spec(
         f"layer p {{ ffn = {MOE.format(3, 'sigmoid')} }}  layer q {{ ffn = {MOE.format(5, 'sigmoid')} }}  layers = repeat [p, q]", ffn=None

@@ -51,7 +51,7 @@ class Formula:
             case Call(inputs=(of,)) if not isinstance(of, Ref):
                 self.bind(name, of)
                 self.bind(name, wire.model_copy(update={"inputs": (Ref(name=name),)}))
-            case Add(terms=(*terms, last)) if not _reads(last, name):
+            case Add(terms=(*terms, last)) if not _reads(last, name) and terms != [Ref(name=name)]:
                 self.bind(name, terms[0] if len(terms) == 1 else Add(terms=tuple(terms)))
                 self.bind(name, Add(terms=(Ref(name=name), last)))
             case Concat(parts=(*parts, last)) if not _reads(last, name) and parts != [Ref(name=name)]:

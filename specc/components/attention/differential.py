@@ -23,7 +23,7 @@ class DifferentialAttention(Component):
 
     axis: ClassVar[str] = "attention"
     takes_score: ClassVar[bool] = False
-    native: ClassVar[dict[str, str]] = dict.fromkeys(("heads", "kv_heads", "scale"), "Attention")
+    native: ClassVar[dict[str, str]] = {"scale": "Attention"}
     kind: Literal["differential"] = "differential"
     heads: int = Field(gt=0)
     kv_heads: int = Field(gt=0)
