@@ -47,7 +47,7 @@ def test_the_linter_finds_nothing(folder: Path):
 
 
 def test_only_torch_is_imported(folder: Path):
-    allowed = {"__future__", "json", "math", "re", "dataclasses", "pathlib", "torch", "safetensors"}
+    allowed = {"__future__", "contextlib", "json", "math", "re", "dataclasses", "pathlib", "torch", "safetensors"}
     for file in folder.iterdir():
         imported = re.findall(r"^\s*(?:from|import) (\w+)", file.read_text(), re.MULTILINE)
         assert set(imported) <= allowed, file.name
