@@ -36,7 +36,13 @@ def spec(extra: str = "", **fields: object) -> str:
 
 def picture(extra: str = "", **fields: object) -> str:
     """The base model over images of 4 times 6 patches, with some fields set otherwise."""
-    looks = {"vocab": None, "context": None, "position": "none", "mask": "bidirectional", "input": "image(size: [8, 12], channels: 3, patch: 2)"}
+    looks = {
+        "vocab": None,
+        "context": None,
+        "position": "none",
+        "mask": "bidirectional",
+        "input": "image(size: [8, 12], channels: 3, patch: 2)",
+    }
     return spec(extra, **(looks | {"embed": "concat(class_token(), patches(bias: true)) + learned_position()"} | fields))
 
 

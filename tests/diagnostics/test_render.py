@@ -57,7 +57,7 @@ example.specc:9:25: error SHP001: width 16 is not a multiple of 3 heads
 example.specc:10:9: error VAL002: `mlp` needs `hidden:`
   10 |   ffn = mlp(activation: gelu)
      |         ^^^^^^^^^^^^^^^^^^^^^
-  = help: its fields: hidden, activation, bias
+  = help: its fields: hidden, activation, bias, dropout
 """),
     ("  depth = 2", "  depth = 2\n  depth = 3", """\
 example.specc:5:3: error NAM005: `depth` is given twice

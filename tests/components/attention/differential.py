@@ -37,7 +37,9 @@ def sequence(c, w, x, frame):
     share = math.exp(float(w["lambda_q1"] @ w["lambda_k1"])) - math.exp(float(w["lambda_q2"] @ w["lambda_k2"])) + c.lambda_init
     half, group = c.heads // 2, c.heads // c.kv_heads
     for b in range(batch):
-        q, k = ([_turned(w, role, heads, x[b, t], frame, b, t) for t in range(length)] for role, heads in (("q", c.heads), ("k", c.kv_heads)))
+        q, k = (
+            [_turned(w, role, heads, x[b, t], frame, b, t) for t in range(length)] for role, heads in (("q", c.heads), ("k", c.kv_heads))
+        )
         v = [linear(w, "v", x[b, t]).reshape(2, c.kv_heads // 2, c.head_dim) for t in range(length)]  # the two heads of each pair
         for i in range(length):
             read = np.zeros((c.heads, 2 * c.head_dim))

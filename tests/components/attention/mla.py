@@ -58,7 +58,9 @@ def sequence(c, w, x, frame):
             for h in range(c.heads):
                 keys = [j for j in range(length) if frame.visible(b, i, j)]
                 vectors = {j: (q[i][h], kv[j][0][h]) for j in keys}
-                scores = [c.scale * frame.score_factor() * float(a @ d) + frame.bias(h, c, w, b, (i, j), (a, d)) for j, (a, d) in vectors.items()]
+                scores = [
+                    c.scale * frame.score_factor() * float(a @ d) + frame.bias(h, c, w, b, (i, j), (a, d)) for j, (a, d) in vectors.items()
+                ]
                 shares = [math.exp(s - max(scores)) for s in scores]
                 for j, share in zip(keys, shares, strict=True):
                     mixed[h] += share / sum(shares) * kv[j][1][h]

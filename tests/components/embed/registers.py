@@ -6,10 +6,21 @@ from tests.components.probe import Case, Probe, Refused, picture
 
 
 def _with(arguments: str, at: int = 1) -> str:
-    return picture(embed=f"insert(registers({arguments}), at: {at}, into: concat(class_token(), distillation_token(), patches()) + learned_position())")
+    return picture(
+        embed=f"insert(registers({arguments}), at: {at}, into: concat(class_token(), distillation_token(), patches()) + learned_position())"
+    )
 
 
-CASES = (Case(_with("3"), (_with("3", at=0), _with("3", at=2), picture(embed="concat(class_token(), registers(3), distillation_token(), patches()) + learned_position()"))),)
+CASES = (
+    Case(
+        _with("3"),
+        (
+            _with("3", at=0),
+            _with("3", at=2),
+            picture(embed="concat(class_token(), registers(3), distillation_token(), patches()) + learned_position()"),
+        ),
+    ),
+)
 PROBES = {
     "count": (
         Probe(_with("3"), _with("2"), follows=("context",)),

@@ -32,7 +32,10 @@ PROBES = {
         Probe(_with("theta: 100"), _with("theta: 100, inclusive: true")),
         Probe(_with("layout: half, offset: 2, theta: 100"), _with("layout: half, offset: 2, theta: 100, inclusive: true")),
     ),
-    "rows": (Probe(_with(), _with("rows: 40")), Probe(_with("rows: 40"), _with("rows: 40, offset: 2", mask="bidirectional"))),
+    "rows": (
+        Probe(_with(), _with("rows: 40")),
+        Probe(_with("offset: 2", mask="bidirectional"), _with("rows: 40, offset: 2", mask="bidirectional")),
+    ),
 }
 
 

@@ -40,7 +40,11 @@ PROBES = {
     ),
     "norm": (
         Probe(_with(), _with(rest=NORM)),
-        Probe(_on_images("[first, mean_patches]", f", {NORM}"), _on_images("[first, mean_patches]", ", norm: layer(eps: 0.5)"), follows=("eps",)),
+        Probe(
+            _on_images("[first, mean_patches]", f", {NORM}"),
+            _on_images("[first, mean_patches]", ", norm: layer(eps: 0.5)"),
+            follows=("eps",),
+        ),
     ),
     "activation": (Probe(_with(), _with(rest="activation: tanh")), Probe(_with(rest="activation: gelu"), _with(rest="activation: tanh"))),
     "dense_bias": Probe(_with(rest="activation: tanh"), _with(rest="activation: tanh, dense_bias: false")),

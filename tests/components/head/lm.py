@@ -34,7 +34,7 @@ PROBES = {
     "bias": (Probe(_with("false"), _with("false", "bias: true")), Probe(_with("true"), _with("true", "bias: true"))),
     "fixed_bias": (
         Probe(_with("false"), _with("false", "fixed_bias: true")),
-        Probe(_with("true"), _with("true", "fixed_bias: true, scale: 2")),
+        Probe(_with("true", "scale: 2"), _with("true", "fixed_bias: true, scale: 2")),
         Probe(_with(rest="width: 8"), _with(rest="width: 8, fixed_bias: true")),
     ),
     "width": (

@@ -20,7 +20,10 @@ PROBES = {
         for one, other in (("mean", "first"), ("first", "tanh_first"), ("tanh_first", "mean"))
     )
     + (Probe(_on_images("mean"), _on_images("mean_patches"), follows=("leading",)), Refused(spec(head="pooled(mean_patches)"), "IMG002")),
-    "leading": (Probe(_on_images("mean_patches"), _on_images("mean_patches, leading: 4")), Refused(_on_images("first, leading: 4"), "TYP005")),
+    "leading": (
+        Probe(_on_images("mean_patches"), _on_images("mean_patches, leading: 4")),
+        Refused(_on_images("first, leading: 4"), "TYP005"),
+    ),
     "norm": tuple(
         Probe(spec(head=f"pooled({pool})", final_norm="none"), spec(head=f"pooled({pool}, norm: layer(eps: 1e-5))", final_norm="none"))
         for pool in ("mean", "first", "tanh_first")

@@ -14,10 +14,17 @@ def _with(heads: int = 4, hidden: int = 20, activation: str = "gelu_tanh", norm:
 
 
 PROBES = {
-    "heads": (Probe(_with(4), _with(2)), Refused(_with(3), "SHP001"), Refused(spec(head="probed(heads: 4, hidden: 8, activation: relu, norm: norm)"), "IMG002")),
+    "heads": (
+        Probe(_with(4), _with(2)),
+        Refused(_with(3), "SHP001"),
+        Refused(spec(head="probed(heads: 4, hidden: 8, activation: relu, norm: norm)"), "IMG002"),
+    ),
     "hidden": Probe(_with(hidden=20), _with(hidden=24)),
     "activation": Probe(_with(), _with(activation="relu")),
-    "norm": (Probe(_with(), _with(norm="rms(eps: 1e-5)"), follows=("bias", "weight", "offset")), Probe(_with(), _with(norm="layer(eps: 0.1)"), follows=("eps",))),
+    "norm": (
+        Probe(_with(), _with(norm="rms(eps: 1e-5)"), follows=("bias", "weight", "offset")),
+        Probe(_with(), _with(norm="layer(eps: 0.1)"), follows=("eps",)),
+    ),
     "bias": Probe(_with(), _with(rest=", bias: false")),
 }
 

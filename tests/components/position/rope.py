@@ -38,7 +38,8 @@ PROBES = {
         Probe(spec(position="rope(theta: 100)"), spec(position="rope(theta: 100, backward: true)")),
         Probe(spec(position="rope(layout: interleaved)"), spec(position="rope(layout: interleaved, backward: true)")),
         Probe(
-            spec(position="rope(scaling: yarn(factor: 2, original: 8))"), spec(position="rope(backward: true, scaling: yarn(factor: 2, original: 8))")
+            spec(position="rope(scaling: yarn(factor: 2, original: 8))"),
+            spec(position="rope(backward: true, scaling: yarn(factor: 2, original: 8))"),
         ),
     ),
     "scaling": (

@@ -83,7 +83,10 @@ def probes(kind: str) -> dict[str, Probe | tuple[Probe, ...]]:
         ),
         "normalize_min": (
             Probe(moe("normalize: true"), moe("normalize: true, normalize_min: 4.0")),
-            Probe(moe("normalize: true, normalize_min: 3.0, normalize_eps: 0.1"), moe("normalize: true, normalize_min: 5.0, normalize_eps: 0.1")),
+            Probe(
+                moe("normalize: true, normalize_min: 3.0, normalize_eps: 0.1"),
+                moe("normalize: true, normalize_min: 5.0, normalize_eps: 0.1"),
+            ),
         ),
         "scale": (Probe(moe(), moe("scale: 2.5")), Probe(moe("normalize: true, scale: 0.5"), moe("normalize: true, scale: 2.5"))),
     }

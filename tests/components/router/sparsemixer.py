@@ -12,7 +12,10 @@ def _with(rest: str, experts: int = 6) -> str:
 
 
 PROBES = {
-    "margin": (Probe(_with("margin: 0.01"), _with("margin: 0.3")), Probe(_with("margin: 0.2"), _with("margin: 0.6"), Draw({"*.router.weight": 0.3}))),
+    "margin": (
+        Probe(_with("margin: 0.01"), _with("margin: 0.3")),
+        Probe(_with("margin: 0.2"), _with("margin: 0.6"), Draw({"*.router.weight": 0.3})),
+    ),
 }
 
 

@@ -18,7 +18,10 @@ PROBES = {
         Probe(_with(mask="bidirectional"), _with(mask="bidirectional", scale=2)),
         Probe(_with(rest=", sinks: true"), _with(rest=", sinks: true", scale=2)),
     ),
-    "every": (Probe(_with(every=3), _with(every=2)), Probe(_with(mask="sliding(4)", of="columns"), _with(mask="sliding(4)", of="columns", every=1))),
+    "every": (
+        Probe(_with(every=3), _with(every=2)),
+        Probe(_with(mask="sliding(4)", of="columns"), _with(mask="sliding(4)", of="columns", every=1)),
+    ),
     "first": (Probe(_with(), _with(first=1)), Probe(_with(of="columns", first=1), _with(of="columns", first=2))),
     "of": Probe(_with(), _with(of="columns")),
 }
