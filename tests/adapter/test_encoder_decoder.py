@@ -91,7 +91,7 @@ def test_in_pytorch(case):
 def test_in_onnx(case, merging: bool):
     folder, adapter, want = case
     if merging and stays(adapter) is not None:
-        pytest.skip(stays(adapter))
+        merging = False  # refused: tests/adapter/test_against_peft.py
     out = folder / f"out-{merging}"
     write(adapter.base, out, folder / "base", over=Laid(adapter, open_adapter(folder / "adapter", adapter), merging))
     encoder, decoder = (opened_as(out, part, None if merging else "bot") for part in ("encoder", "decoder"))

@@ -132,3 +132,40 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     first, last = (load_file(tmp_path / name / "adapter_model.safetensors") for name in ("ad", "back"))
     assert first.keys() == last.keys() and all((first[name] == last[name]).all() for name in first)
     assert main(["import", str(tmp_path / "ad")]) == 2
+
+
+ODD = (True, -1, 3, 10**30, float("1e308"), "", "(", [[]], ["q_proj", 3], {"": 1}, {"v_proj": None})
+KINDS = {"LORA": ("r", "lora_alpha", "rank_pattern", "alpha_pattern", "use_dora", "lora_dropout", "target_modules", "exclude_modules", "layers_to_transform", "bias"),
+         "IA3": ("peft_type", "feedforward_modules", "target_modules"),
+         "PREFIX_TUNING": ("num_virtual_tokens", "num_layers", "token_dim", "num_attention_heads", "prefix_projection")}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_value_of_any_field_is_an_accident(tmp_path: Path, kind: str):
+    """Each field at odd values: taken, or refused with a code."""
+    (tmp_path / "m.specc").write_text(MODEL)
+    base = one_model(str(tmp_path / "m.specc")).model
+    made = folder(tmp_path / "ad", {}, q_and_v())
+    plain = LORA | {"peft_type": kind, "num_virtual_tokens": 2, "feedforward_modules": []}
+    for field in KINDS[kind]:
+        for value in ODD:
+            (made / "adapter_config.json").write_text(json.dumps(plain | {field: value}))
+            try:
+                import_adapter(made, tmp_path / "m.specc", base, tmp_path / "a.specc", "a")
+            except SpecError as error:
+                assert all(d.code.startswith(("ADP", "CFG", "VAL")) for d in error.diagnostics), (field, value, error)
+
+
+@pytest.mark.parametrize(("field", "value"), [("num_layers", 3), ("num_attention_heads", 4), ("token_dim", 64), ("num_virtual_tokens", 4)])
+def test_the_sizes_of_a_prefix_are_the_models(tmp_path: Path, field: str, value: int):
+    (tmp_path / "m.specc").write_text(MODEL)
+    made = tmp_path / "ad"
+    made.mkdir()
+    config = {"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 3, "num_layers": 2, "num_attention_heads": 2, "token_dim": 32}
+    save_file({"prompt_embeddings": np.ones((3, 2 * 2 * 32), "float32")}, made / "adapter_model.safetensors")
+    base = one_model(str(tmp_path / "m.specc")).model
+    (made / "adapter_config.json").write_text(json.dumps(config))
+    assert "prefix(length: 3)" in import_adapter(made, tmp_path / "m.specc", base, None, "a").text
+    (made / "adapter_config.json").write_text(json.dumps(config | {field: value}))
+    with pytest.raises(SpecError, match="ADP00[89]"):
+        import_adapter(made, tmp_path / "m.specc", base, None, "a")

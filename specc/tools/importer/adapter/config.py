@@ -16,7 +16,7 @@ def read_adapter_config(folder: Path, report: Report, allow: frozenset[str] = fr
     """-> the method's kind and the fields. What would be dropped and is not neutral is an error, what is unknown a warning."""
     _, config = read_config(folder / FILE)
     kind = config.get("peft_type")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(KINDS)
         raise fail("ADP009", f"the language has no method for peft's {kind!r}"[:200], help=f"it has methods for {known}")
     for name, value in config.items():

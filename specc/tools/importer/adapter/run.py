@@ -51,6 +51,9 @@ def _lora(kind: str, config: dict[str, Any], folder: Path, base: Model, report: 
         found.setdefault(f"rank: {given}, alpha: {alpha}", []).extend(slots)
 
     for pair in stacked:
+        named = config.get("target_parameters")
+        if not isinstance(named, list) or not any(isinstance(n, str) and matches_end(n.rpartition(".")[0], pair.module) for n in named):
+            raise fail("ADP009", f"{FILE} holds tensors for the experts of `{pair.module}`, which `target_parameters` does not name")
         add(pair.module, list(pair.slots), pair.rank)
     known = _known(base)
     for name, suffix in ((n, s) for n in tensors if n not in taken for s in (".lora_A.weight", ".lora_embedding_A") if n.endswith(s)):
@@ -90,11 +93,24 @@ def _ia3(kind: str, config: dict[str, Any], folder: Path, base: Model, report: R
 
 def _ahead(kind: str, config: dict[str, Any], folder: Path, base: Model, report: Report) -> list[str]:
     length = natural(config, "num_virtual_tokens")
+    _agrees_in_size(kind, config, base)
     if switch(config, "prefix_projection"):
         report.warn("ADP010", "`prefix_projection` was of training: the file holds the keys and values that came out of it")
     if kind == "prompt" and any(getattr(i.component, "scale", 1.0) != 1 for i in base.stack.embedding.instances):
         raise fail("ADP009", "this model scales its embedded tokens, and published models differ in whether they scale a prompt with them")
     return [f"  {kind}(length: {length})"]
+
+
+def _agrees_in_size(kind: str, config: dict[str, Any], base: Model) -> None:
+    """The sizes that the config states are the model's: they say how the one tensor is cut."""
+    attentions = [i.component for layer in base.stack.layers for i in layer.instances if hasattr(i.component, "kv_heads") and i.memory is None]
+    wanted = {"token_dim": base.stacks[0].dims.dim}
+    if kind == "prefix" and attentions:
+        first = attentions[0]
+        wanted = {"num_layers": base.stack.dims.depth, "num_attention_heads": first.kv_heads, "token_dim": first.kv_heads * first.head_dim}
+    for name, size in wanted.items():
+        if config.get(name) is not None and natural(config, name) != size:
+            raise fail("ADP009", f"`{name}` is {config[name]}, and this model's is {size}", help="is it an adapter of the model that --over names?")
 
 
 # ---- modules
