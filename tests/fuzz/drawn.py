@@ -359,7 +359,8 @@ class Spec:
     def heads(self) -> str:
         """One head, or two that give different outputs."""
         first = self.head()
-        others = [kind for kind in ("span", "sentence_order", "hidden") if kind not in first and not (kind == "hidden" and "pooled" in first)]
+        states = any(kind in first for kind in ("hidden", "pooled", "probed", "image_embedding"))  # these give the last hidden state
+        others = [kind for kind in ("span", "sentence_order", "hidden") if kind not in first and not (kind == "hidden" and states)]
         return f"[{first}, {self.one(*others)}]" if self.one(False, False, False, True) else first
 
     # ---- the whole
