@@ -83,10 +83,9 @@ class Formula:
             case Concat(parts=parts):
                 return f"torch.cat(({', '.join(self.expression(part, stepwise)[0] for part in parts)}), dim=1)", _ATOM
             case Insert(what=what, at=at, into=into):
-                whole = self.expression(into, stepwise)[0]
-                if not whole.isidentifier():
-                    self.lines.append(f"x = {whole}")
-                    whole = "x"
+                whole = self.name(into.name) if isinstance(into, Ref) else "x"
+                if not isinstance(into, Ref):  # it is read twice
+                    self.bind(whole, into)
                 return f"torch.cat(({whole}[:, :{at}], {self.expression(what, stepwise)[0]}, {whole}[:, {at}:]), dim=1)", _ATOM
             case Call(instance=instance, inputs=inputs):
                 called = self.call(wire, [self.expression(i, stepwise)[0] for i in inputs])
