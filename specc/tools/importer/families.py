@@ -24,9 +24,8 @@ MECHANISMS = {
     "linear maps stored apart by heads": "xlnet",
     "local attention with global tokens": "longformer led big_bird",
     "mixture-of-attention heads": "jetmoe",
-    "chunked attention with weights on the experts' inputs": "llama4 llama4_text",
     "attention over blocks, in an encoder with a decoder": "longt5 led",
-    "images and text together": "llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4",
+    "images and text together": "llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4 llama4",
     "sound": "wav2vec2 hubert whisper",
 }  # fmt: skip
 

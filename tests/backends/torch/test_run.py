@@ -84,7 +84,11 @@ def test_a_gradient_reaches_every_parameter(name: str):
     assert all(p.grad is not None and p.grad.abs().max() > 0 for p in made.parameters())
 
 
-@pytest.mark.parametrize("name", SPECS)
+# one for each mechanism that could break a graph: masks and their checks, tables by length, kinds of layers, sinks, a pool
+COMPILED = ("llama", "bert_mlm", "gpt_oss", "scaled_ropes", "unlike_layers", "prefix_lm", "packed", "classify_last")
+
+
+@pytest.mark.parametrize("name", COMPILED)
 def test_the_whole_model_compiles_to_one_graph(name: str):
     made, ids = filled(name), tokens()
     torch.compiler.reset()
