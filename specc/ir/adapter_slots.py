@@ -22,7 +22,13 @@ class Place:
 
 
 def places(model: Model) -> list[Place]:
-    """Every linear map and table that an adapter can be laid over."""
+    """Every linear map and table that an adapter can be laid over; looked for once in each model."""
+    if "_places" not in model.__dict__:
+        model.__dict__["_places"] = _looked_for(model)
+    return model.__dict__["_places"]
+
+
+def _looked_for(model: Model) -> list[Place]:
     parameters, paths = model.parameters(), _paths(model)
     found = []
     for name, parameter in parameters.items():

@@ -86,6 +86,7 @@ def _method(call: tree.Call, model: Model, scope: Scope) -> Method:
     for argument in call.arguments:
         if argument.name is not None and method.holds_paths(argument.name):
             for target, span in with_spans(argument.value, scope):
+                scope.work.spend(CALL + len(places(model)) // 16, span)  # each target is held against every place
                 _check_target(method, target, span, model)
     if method.layers is not None and (wrong := [n for n in method.layers if not 0 <= n < model.stack.dims.depth]):
         raise fail("ADP004", f"there is no layer {wrong[0]}: the model has {model.stack.dims.depth}", call.span)

@@ -88,3 +88,12 @@ def test_the_model_must_be_clear(tmp_path: Path):
     (tmp_path / "b.specc").write_text('use "m.specc"\nadapter a for other { lora(rank: 2, targets: [attention.q]) }\n', "utf-8")
     program = load(tmp_path / "b.specc")
     assert resolve_adapter(program.adapters["a"], program, Report()).adapter.base.name == "other"
+
+
+def test_many_targets_over_many_experts_end_soon(tmp_path: Path):
+    """Each target is held against every place: what that may cost is bounded."""
+    from specc.resources import SPECS
+
+    targets = ", ".join('"layers.3.ffn.experts.*.up"' for _ in range(900))
+    found = wrong(tmp_path, f"lora(rank: 2, targets: [{targets}])", target=f'"{SPECS / "models" / "deepseek_v3.specc"}"')
+    assert found.code == "LIM013"
