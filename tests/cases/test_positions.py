@@ -191,6 +191,20 @@ def test_opt_s_table_has_two_rows_that_no_position_uses() -> None:
         assert answer.out[0].tolist() == table[2:5].tolist()
 
 
+def test_bart_s_tables_have_two_rows_that_no_position_uses() -> None:
+    """opt-bart-offset-two, https://github.com/EleutherAI/gpt-neox/pull/650"""
+    config = {
+        "model_type": "bart", "vocab_size": 32, "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "max_position_embeddings": 10,
+        "scale_embedding": True,
+    }  # fmt: skip
+    model = imported(config)
+    tables = {key: p.shape for key, p in model.parameters().items() if "learned_position" in key}
+    assert len(tables) == 2 and set(tables.values()) == {(12, 16)}
+    for stack in (model.encoder, model.stack):  # times the root of 16
+        assert [i.component.scale for i in stack.embedding.instances if hasattr(i.component, "scale")] == [4.0]
+
+
 def test_positions_of_a_left_padded_batch_count_real_tokens() -> None:
     """left-pad-positions, https://github.com/ndif-team/nnsight/pull/673: positions 0, 0, 0, 1, 2"""
     text = """model probe {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 from specc.components.registry import axis_of_field
-from specc.ir.model import Model
+from specc.ir.model import Model, Stack
 from specc.ir.node import Component
 from specc.tools.tolerance import TOLERANCE
 from specc.tools.verify.by_onnx import ByOnnx
@@ -134,17 +134,28 @@ def _inputs(model: Model, feed: Feed, padded: bool) -> Inputs:
         height, width = rows * image.patch[0] + padded, columns * image.patch[1]
         pixels = rng.standard_normal((BATCH, image.channels, height, width)).astype(np.float32)
         return Inputs({"pixel_values": pixels}, np.ones((BATCH, height // image.patch[0] * columns + model.stack.dims.leading), np.int64))
+    if model.encoder is not None:  # whose source is padded; a target is not
+        source = _tokens(model, model.encoder, rng, _mask(feed, padded, left=False), feed)
+        return replace(_tokens(model, model.stack, rng, np.ones((BATCH, feed.length), np.int64), feed), source=source)
+    return _tokens(model, model.stack, rng, _mask(feed, padded, left=model.stack.causal), feed)
+
+
+def _mask(feed: Feed, padded: bool, left: bool) -> np.ndarray:
     mask = np.ones((BATCH, feed.length), np.int64)
     if padded:
-        if model.stack.causal:
+        if left:
             mask[1, : feed.padding] = 0
         else:
             mask[1, feed.length - feed.padding :] = 0
         if feed.hole is not None and mask[1].sum() > 1:
             mask[1, feed.hole] = 0
-    parts, dims = model.stack.embedding.instances, model.stack.dims
+    return mask
+
+
+def _tokens(model: Model, stack: Stack, rng: np.random.Generator, mask: np.ndarray, feed: Feed) -> Inputs:
+    parts, dims = stack.embedding.instances, stack.dims
     rows = {read.name: part.parameters(dims)[0].shape[0] for part in parts for read in part.component.inputs()}  # each reads its own table
-    given, wanted = {}, model.inputs()
+    given, wanted = {}, model.inputs(stack)
     for name, read in wanted.items():
         if name in rows:
             given[name] = rng.integers(0, rows[name], mask.shape, dtype=np.int64)

@@ -46,6 +46,7 @@ class Spec:
     depth: int = 0
     table_width: int = 0  # of the token table
     turned: int = 0  # channels of a head that the first kind of layer's position scheme sees
+    longest: int = CONTEXT  # tokens that any call may bring
     attends: bool = True  # whether a block calls attention, so that something reads the mask
 
     # ---- decisions: the first choice of each is the simplest, which shrinking leads to
@@ -107,7 +108,7 @@ class Spec:
             case "alibi":
                 return call("alibi", bias_max=self.maybe(8, 3.5)) if self.flag() else "alibi"
             case "stored_rope":
-                return call("stored_rope", length=CONTEXT + self.one(0, 3), layout=self.one("half", "interleaved"))
+                return call("stored_rope", length=self.longest + self.one(0, 3), layout=self.one("half", "interleaved"))
             case "relative_bias":
                 form = {"buckets": self.one(8, 4, 12), "max_distance": self.one(12, 9, 30), "bidirectional": self.flag()}
                 return call("relative_bias", **form, shared=self.maybe(False, True))
@@ -442,7 +443,8 @@ class Spec:
 
 @st.composite
 def specs(draw: Callable) -> str:
-    """The text of a spec with one model, `fuzz`, of texts or of images."""
+    """The text of a spec with one model, `fuzz`: of texts, of texts and what is written of them, or of images."""
     from tests.fuzz.pictures import Pictures
+    from tests.fuzz.stacks import Stacks
 
-    return (Pictures if draw(st.sampled_from([False, False, False, True])) else Spec)(draw).text()
+    return draw(st.sampled_from([Spec, Spec, Spec, Stacks, Pictures]))(draw).text()

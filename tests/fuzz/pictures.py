@@ -13,6 +13,7 @@ class Pictures(Spec):
 
     formula: str = ""
     leading: int = 0  # tokens in front of the patches
+    longest: int = 40
 
     def is_causal(self) -> bool:
         return False
