@@ -106,3 +106,13 @@ def test_experts_that_choose_among_equal_tokens() -> None:
       ffn = moe(experts: 2, top_k: 1, expert: mlp(hidden: 8, activation: relu), router: expert_choice)
     }"""
     assert disagreements(text, Feed(seed=16, length=2, padding=0, hole=None, pieces=(2,))) == []
+
+
+def test_a_norm_after_a_gate_that_is_all_but_shut() -> None:
+    """ONNX Runtime's Sigmoid is off by 1e-7, and the norm makes that as large as the gate is small."""
+    text = """model fuzz {
+      vocab = 19  dim = 12  depth = 1  context = 24  embed = norm.embed(tokens())  position = none  mask = causal  norm = layer(eps: 1e-5, offset: 1)
+      attention = attention(heads: 1, head_dim: 4, qk_norm: rms(eps: 0.001), gate: head)  ffn = mlp(hidden: 8, activation: relu)
+      block = sandwich_norm  head = hidden
+    }"""
+    assert disagreements(text, Feed(seed=0, length=2, padding=0, hole=None, pieces=(2,))) == []

@@ -113,6 +113,11 @@ class Builder:
         """A float32 value in the type the graph computes in."""
         return x if self.compute == "float32" else self.op("Cast", x, to=self.compute)
 
+    def sigmoid(self, x: Value) -> Value:
+        """1 / (1 + exp(-x)) to the last digit. ONNX Runtime's own is off by 1e-7, and exactly 0 from -18 on: too much where a norm
+        or a quotient makes small values large."""
+        return self.op("Reciprocal", self.op("Add", self.op("Exp", self.op("Neg", x)), self.number(1.0)))
+
     def best(self, x: Value, k: int | Value) -> tuple[Value, Value]:
         """x [..., n] -> its k largest [..., k] and their places; k a number or a value [1]. ONNX sorts bfloat16 from opset 24 on; float32 holds it exactly."""
         wide = self.op("Cast", x, to="float32") if self.compute == "bfloat16" else x

@@ -166,7 +166,7 @@ class Attention(Component):
 
     def _gated(self, g, out, gate):
         """out [N, H*D], gate [N, H*D] or [N, H] -> [N, H*D]"""
-        gate = g.op("Sigmoid", gate)
+        gate = g.sigmoid(gate)
         if self.gate == "channel":
             return g.op("Mul", out, gate)
         each = g.op("Mul", g.reshape(out, (-1, self.heads, self.head_dim)), g.op("Unsqueeze", gate, g.constant([2], "int64")))

@@ -78,7 +78,7 @@ class MixtureOfExperts(Component):
         with g.scope("shared"):
             common = self.shared.lower(g, x)
         if self.shared_gate:
-            common = g.op("Mul", common, g.op("Sigmoid", g.linear(x, "shared_gate")))
+            common = g.op("Mul", common, g.sigmoid(g.linear(x, "shared_gate")))
         return g.op("Add", out, common)
 
     def _by_expert(self, g, x, weights, tokens):

@@ -13,5 +13,4 @@ class Sigmoid(TopK):
     kind: Literal["sigmoid"] = "sigmoid"
 
     def score(self, g, logits):
-        # not Sigmoid: ONNX Runtime's is exactly 0 from -18 on, and normalised weights are quotients of such small scores
-        return g.op("Reciprocal", g.op("Add", g.op("Exp", g.op("Neg", logits)), g.number(1.0)))
+        return g.sigmoid(logits)
