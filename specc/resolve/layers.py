@@ -205,7 +205,8 @@ class Layers:
         scope.used.add(path)
         if name not in scope.fields:
             known = [f for f in scope.fields if f not in (*SIZES, *RATES)]
-            raise fail("NAM011", f"the block calls `{path}`, and the model has no field `{field}`", span, did_you_mean(field, known))
+            help = "`cross = attention` is one like the stack's own" if field == "cross" else did_you_mean(field, known)
+            raise fail("NAM011", f"the block calls `{path}`, and the model has no field `{field}`", span, help)
         axes = {"cross": ("attention",)}.get(field, (field,) if field in SUBLAYERS else SUBLAYERS)
         return self.parts.component(name, axes, scope, self.parts.dims)
 

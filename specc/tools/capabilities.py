@@ -36,7 +36,7 @@ as it is. Numbers are compared relative to the largest one.
 | | float32 | float16 | bfloat16 |
 |---|---|---|---|
 """
-REFUSED = ("CAP001", "ADP007", "CFG010", "CFG011", "WGT003", "WGT008", "SYS008")
+REFUSED = ("CAP001", "OUT002", "ADP006", "ADP007", "CFG010", "CFG011", "WGT003", "WGT008", "SYS008")
 
 
 def page() -> str:

@@ -24,7 +24,7 @@ const stand_ins = {
   vscode: {
     workspace: {
       getConfiguration: () => ({ get: () => JSON.parse(command) }),
-      workspaceFolders: [{ uri: { fsPath: '/work' } }],
+      workspaceFolders: [{ uri: { fsPath: '/project' } }],
       createFileSystemWatcher: (glob) => glob,
     },
     window: { showErrorMessage: (text) => told.errors.push(text) },

@@ -32,7 +32,7 @@ def test_the_manifest_agrees_with_the_project() -> None:
     ("command", "started"),
     [
         (["specc", "lsp"], "specc"),
-        ([".venv/bin/specc", "lsp"], "/work/.venv/bin/specc"),
+        ([".venv/bin/specc", "lsp"], "/project/.venv/bin/specc"),
         (["/opt/specc", "lsp"], "/opt/specc"),
         (["missing"], "missing"),
     ],
@@ -41,7 +41,7 @@ def test_it_starts_the_server(command: list[str], started: str) -> None:
     script = Path(__file__).with_name("extension.cjs")
     run = ["node", script, FOLDER / "extension.js", json.dumps(command)]
     told = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
-    assert told["server"] == {"command": started, "args": command[1:], "transport": 0, "options": {"cwd": "/work"}}
+    assert told["server"] == {"command": started, "args": command[1:], "transport": 0, "options": {"cwd": "/project"}}
     assert told["selector"] == [{"language": "specc"}]
     missing = started == "missing"
     assert (told["started"], told["stopped"]) == (2, 0 if missing else 2)
