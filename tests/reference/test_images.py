@@ -110,3 +110,15 @@ def test_registers_stand_behind_the_class_token_and_have_no_position() -> None:
         assert model.parameters()["embed_learned_position.weight"].shape == (17, 8)
         pixels = np.random.default_rng(0).standard_normal((1, 1, 12, 8)).astype(np.float32)
         assert run_torch(model, draw(model), {"pixel_values": pixels})["last_hidden_state"].shape == (1, count, 8)
+
+
+@pytest.mark.parametrize("name", ["Dinov2Model", "CLIPForImageClassification"])
+def test_verify_against_the_published_class(name: str, tmp_path: Path) -> None:
+    """Of its own size and of another one; a config of images has no token that stands for padding."""
+    from specc.tools.verify.published import verify_published
+
+    given = DINO if name == "Dinov2Model" else {"vision_config": CLIP}
+    _config(name, given | {"architectures": [name]}).save_pretrained(tmp_path)
+    proof = verify_published(tmp_path)
+    assert proof.ok
+    assert {(row.check, row.want) for row in proof.rows} >= {("own size", "transformers"), ("another size", "transformers")}

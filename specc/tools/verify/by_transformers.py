@@ -41,7 +41,7 @@ class ByTransformers:
         if inputs.source is not None:
             return self._both(inputs, inputs.source)
         given = dict(inputs.given) | {"attention_mask": inputs.mask}
-        if (pad := self.network.config.pad_token_id) is not None and "input_ids" in given:
+        if (pad := getattr(self.network.config, "pad_token_id", None)) is not None and "input_ids" in given:
             given["input_ids"] = np.where(inputs.mask == 0, pad, given["input_ids"])  # RoBERTa tells padding by it
         if self.causal:
             given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)

@@ -75,7 +75,8 @@ def verify_checkpoint(model: Model, weights: Path, published: Any = None, subjec
     """The model in its real size with the weights of a checkpoint; `published` computes the same, if it is given."""
     from specc.backends.onnx import write
 
-    length = min(SHORT, proof_length(model)) if not subject else proof_length(model)
+    short = not subject and model.stack.padded  # an image comes whole
+    length = min(SHORT, proof_length(model)) if short else proof_length(model)
     small = sum(p.size for p in model.parameters().values()) < SMALL
     with near(weights) as folder, one_thread() if small else nullcontext():
         graphs = write.write(model, folder, weights, dtype="fp32").graphs

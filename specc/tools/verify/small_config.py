@@ -19,6 +19,7 @@ LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 WINDOWS = ("sliding_window", "local_attention", "attention_chunk_size", "original_max_position_embeddings")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 CHOSEN = ("num_experts_per_tok", "moe_top_k")
+STAGES = ("out_features", "out_indices", "stage_names", "_out_features", "_out_indices")  # of a backbone, by the numbers of layers
 SPECIAL = ("bos_token_id", "eos_token_id", "pad_token_id", "mask_token_id", "sep_token_id", "cls_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id")
 
 
@@ -52,7 +53,7 @@ def small_config(config: dict[str, Any], model: Model) -> dict[str, Any]:
             return _list(name, value, plan, depth)
         return becomes[name](value) if name in becomes and isinstance(value, int) and not isinstance(value, bool) else value
 
-    return {name: small(name, value) for name, value in config.items()}
+    return {name: small(name, value) for name, value in config.items() if name not in STAGES}
 
 
 def _list(name: str, value: list[Any], plan: Plan, depth: int) -> list[Any]:
