@@ -31,7 +31,7 @@ class Program:
     adapters: dict[str, tree.Adapter] = field(default_factory=dict)
     bases: dict[str, Program] = field(default_factory=dict)
     targets: dict[Path, Program] = field(default_factory=dict)  # the same by file, each read once
-    prelude_blocks: frozenset[str] = frozenset()
+    prelude_blocks: dict[str, tree.Block] = field(default_factory=dict)
 
 
 Reader = Callable[[Path, str | None, Span | None], Source]
@@ -62,7 +62,7 @@ def load_source(source: Source, path: Path, reader: Reader = read, adapters: boo
     """
     program, report = Program(), Report()
     _add(_prelude(), program, report)
-    program.prelude_blocks = frozenset(program.blocks)
+    program.prelude_blocks = dict(program.blocks)
     file = parse(source)
     _uses(file, path, program, report, [path.resolve()], {path.resolve()}, reader)
     _add(file, program, report)

@@ -98,10 +98,10 @@ def _layer(section: tree.Layer, reducer: Reducer, scope: Scope, index: int) -> t
 
 
 def _blocks(fields: list[tree.Field], program: Program, own: dict[str, tree.Block]) -> dict[str, tree.Block]:
-    """The blocks that the model names and the prelude does not bring."""
+    """The blocks that the model names and the prelude does not bring; one may have the name of another in the prelude."""
     known = program.blocks | own
     named = {n for f in fields if f.path.parts == ("block",) for n in names_in(f.value)}
-    return {n: known[n] for n in sorted(named) if n in known and n not in program.prelude_blocks}
+    return {n: known[n] for n in sorted(named) if n in known and known[n] is not program.prelude_blocks.get(n)}
 
 
 def _flat(fields: dict, sections: dict) -> list[tree.Field]:
