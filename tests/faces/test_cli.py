@@ -220,6 +220,32 @@ def test_findings_of_other_commands(command: list[str], text: str | None, status
     assert json.loads(printed)[0]["severity"] == "error"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "build FILE --to torch -o OUT --weights missing",
+        "build FILE --to torch -o OUT --weights-as copy",
+        "build FILE --to torch -o OUT --dtype fp16",
+        "build FILE --to torch -o OUT --provider cuda",
+        "build FILE --to torch -o OUT --adapter-weights missing",
+        "build FILE --to torch -o OUT --merge",
+        "import FILE --model m",
+        "verify FILE --cache OUT",
+        "verify FILE --config FILE",
+        "verify FILE --since HEAD --against transformers",
+        "verify FILE --since HEAD --model m",
+        "verify FILE --since HEAD --weights missing",
+    ],
+)
+def test_an_option_without_effect(command: str, file: Path, specc: Shell) -> None:
+    file.write_text(spec())
+    out = file.parent / "out"
+    status, printed, err = specc(*({"FILE": file, "OUT": out}.get(word, word) for word in command.split()))
+    assert (status, printed) == (2, "")
+    assert "error SYS033: --" in err
+    assert not out.exists(), "nothing is written"
+
+
 @pytest.mark.parametrize("to", ["torch", "onnx"])
 def test_an_unwritable_place(to: str, file: Path, specc: Shell) -> None:
     (file.parent / "taken").write_text("a file, and no folder")

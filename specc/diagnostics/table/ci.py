@@ -13,4 +13,5 @@ def codes() -> list[Code]:
             " beginnings of them, and what a spec says wrongly cannot be ignored.",
         ),
         Code("SYS032", "no such revision", "`--since` takes a commit, branch or tag of the git repository that holds the specs."),
+        Code("SYS033", "an option without effect", "The option belongs to another use of the command, and would change nothing here."),
     ]

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+OF_ONNX = {"weights": None, "weights_as": None, "dtype": "stored", "provider": "auto", "adapter_weights": None, "merge": False}
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
@@ -30,10 +32,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _torch(found, options: argparse.Namespace) -> int:
     from specc.backends.torch.emit import emit
+    from specc.faces.idle_options import refuse_idle
     from specc.resolve.adapter import ResolvedAdapter
     from specc.tools.output import write_whole
     from specc.tools.shown import shown_layers
 
+    refuse_idle(options, OF_ONNX, "only an ONNX graph has a use for it", "in the PyTorch file Model.from_checkpoint(DIR) reads weights")
     texts = {}
     if isinstance(found, ResolvedAdapter):
         from specc.backends.torch.adapter.emit import emit_adapter

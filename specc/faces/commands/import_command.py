@@ -18,6 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from specc.diagnostics import render
+    from specc.faces.idle_options import refuse_idle
     from specc.tools.importer.run import import_model
     from specc.tools.output import write_whole
 
@@ -26,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     if options.over is not None or (source / "adapter_config.json").is_file():
         imported = _adapter(options, source, name)
     else:
+        refuse_idle(options, {"model": None}, "names a model of the spec that --over gives", "--name is what the imported model is called")
         imported = import_model(source, name, frozenset(options.allow))
     if imported.warnings:
         print(render.text(imported.warnings), file=sys.stderr)

@@ -22,14 +22,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     import json
 
+    from specc.faces.idle_options import refuse_idle
+
     if options.since is not None:
         from specc.faces.since_output import run as run_since
 
+        idle = {"model": None, "weights": None, "against": None, "config": None}
+        refuse_idle(options, idle, "--since proves every model of the specs that changed, each over its miniature")
         return run_since(options, as_text, _data)
     if options.spec is None:
         from specc.diagnostics.finding import fail
 
         raise fail("SYS003", "there is nothing to verify", None, "name a spec, or give --since REV")
+    refuse_idle(options, {"cache": None}, "proofs are kept for --since only")
+    if options.against is None:
+        refuse_idle(options, {"config": None}, "a config is read for --against transformers")
     proofs = _proofs(options)
     if options.format == "json":
         print(json.dumps([_data(proof) for proof in proofs], indent=2, allow_nan=False))

@@ -61,11 +61,13 @@ def _init(model, options: argparse.Namespace) -> Path:
 
 
 def _convert(model, options: argparse.Namespace) -> Path:
+    from specc.faces.idle_options import refuse_idle
     from specc.weights.checkpoint import open_checkpoint
     from specc.weights.convert import to_own, to_published
 
     checkpoint, out = open_checkpoint(Path(options.source)), Path(options.output)
     if options.to == "own":
+        refuse_idle(options, {"layout": None}, "the layout that is read is found by its names")
         return to_own(model, checkpoint, out, _progress())
     return to_published(model, checkpoint, out, options.layout, _progress())
 
