@@ -12,7 +12,14 @@ SMALL = {
     "intermediate_size": 96, "ffn_dim": 96, "hidden_dim": 96, "vocab_size": 199, "word_embed_proj_dim": 32,
 }  # fmt: skip
 VISION = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 96, "image_size": 32, "patch_size": 8}
+GEMMA_STACK = {
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 96,
+    "vocab_size": 199, "sliding_window": 6, "query_pre_attn_scalar": 16, "max_position_embeddings": 64,
+    "attn_logit_softcapping": 2.0, "final_logit_softcapping": 2.0,
+}  # fmt: skip
 OWN = {
+    "t5gemma": {"encoder": GEMMA_STACK, "decoder": GEMMA_STACK, "vocab_size": 199},
+    "switch_transformers": {"num_experts": 4, "num_decoder_layers": 4, "d_ff": 96, "d_kv": 16},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]], "window_size": 8},
     "gptj": {"rotary_dim": 8},
     "codegen": {"rotary_dim": 8},

@@ -66,7 +66,9 @@ MORE: dict[str, list[dict[str, Any]]] = {
 }
 # sizes that keep the reference quick
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10_000.0}
+SMALL_STACKS = {f"{stack}_{name}": value for stack in ("encoder", "decoder") for name, value in (("layers", 2), ("ffn_dim", 96), ("attention_heads", 4))}
 TINY: dict[str, dict[str, Any]] = {
+    "bart": SMALL_STACKS,
     "dbrx": {
         "attn_config": {"kv_n_heads": 2, "clip_qkv": 0.5, "rope_theta": 10_000.0},
         "ffn_config": {"ffn_hidden_size": 96, "moe_num_experts": 4, "moe_top_k": 2},
@@ -74,11 +76,14 @@ TINY: dict[str, dict[str, Any]] = {
     "deepseek_v2": {"num_key_value_heads": 4},
     "deepseek_v3": {"num_key_value_heads": 4},
     "glm4": {"pad_token_id": 1, "head_dim": 24},
-    "marian": {"pad_token_id": 1, "decoder_vocab_size": 199},
+    "m2m_100": SMALL_STACKS,
+    "marian": SMALL_STACKS | {"pad_token_id": 1, "decoder_vocab_size": 199},
+    "mbart": SMALL_STACKS,
     "ministral": {"rope_parameters": PLAIN_ROPE, "head_dim": 24},
     "modernbert": {"pad_token_id": 1, "cls_token_id": 2, "sep_token_id": 2},
     "modernbert_decoder": {"pad_token_id": 1, "cls_token_id": 2, "sep_token_id": 2},
     "olmoe": {"num_experts": 4, "num_experts_per_tok": 2},
+    "pegasus": SMALL_STACKS,
     "qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 48},
     "qwen3_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "head_dim": 24},
     "smollm3": {"pad_token_id": 1},
