@@ -35,6 +35,12 @@ def resolved_models(program: Program, report: Report) -> Iterator[Resolved]:
             yield resolve(program.models[name], program, report)
 
 
+def resolved_adapters(program: Program, report: Report) -> Iterator[ResolvedAdapter]:
+    """Every adapter of a file, with the model it lies over."""
+    for definition in program.adapters.values():
+        yield resolve_adapter(definition, program, report)
+
+
 def one_model(path: str, name: str | None = None) -> Resolved:
     """The model that a command works on: the one named, or the only one. Raises SpecError."""
     program, report = load(Path(path)), Report()

@@ -11,7 +11,8 @@ from typing import Any
 
 from specc.diagnostics.finding import Diagnostic, Report, SpecError
 from specc.diagnostics.formats import Group, render
-from specc.faces.loading import resolved_models
+from specc.faces.loading import resolved_adapters, resolved_models
+from specc.ir.adapter_print import fingerprint_adapter
 from specc.ir.fingerprint import fingerprint
 from specc.resolve.program import load
 from specc.tools.lint.discover import discover
@@ -21,7 +22,7 @@ from specc.tools.verify.since import FOLDER, Cache, changed, root_of
 
 @dataclass(slots=True)
 class Outcome:
-    """One model: its proof, or none where it was proven before."""
+    """One model or adapter: its proof, or none where it was proven before."""
 
     model: str
     file: str
@@ -44,8 +45,11 @@ def run(options: Any, as_text: Callable[[Any], str], as_data: Callable[[Any], di
     for path in specs:
         wrong: list[Diagnostic] = []
         try:
-            for resolved in resolved_models(load(path), Report()):
-                outcomes.append(_one(resolved.model, path, cache, options.seed))
+            program = load(path)
+            for resolved in resolved_models(program, Report()):
+                outcomes.append(_one(resolved.model, path, fingerprint(resolved.model), cache, _model))
+            for laid in resolved_adapters(program, Report()):
+                outcomes.append(_one(laid.adapter, path, fingerprint_adapter(laid.adapter), cache, _adapter))
         except SpecError as error:
             wrong += error.diagnostics
         groups.append(Group(str(path), tuple(wrong)))
@@ -53,16 +57,26 @@ def run(options: Any, as_text: Callable[[Any], str], as_data: Callable[[Any], di
     return 0 if all(o.ok for o in outcomes) and not any(g.found for g in groups) else 1
 
 
-def _one(model: Any, path: Path, cache: Cache, seed: int) -> Outcome:
-    key = fingerprint(model)
+def _one(subject: Any, path: Path, key: str, cache: Cache, prove: Callable[[Any, int], Any]) -> Outcome:
+    """subject: a model or an adapter; key: its fingerprint."""
     if cache.holds(key):
-        return Outcome(model.name, str(path), key, None)
+        return Outcome(subject.name, str(path), key, None)
+    proof = prove(subject, cache.seed)
+    if proof.ok:
+        cache.keep(key, subject.name)
+    return Outcome(subject.name, str(path), key, proof)
+
+
+def _model(model: Any, seed: int) -> Any:
     from specc.tools.verify.run import verify_miniature
 
-    proof = verify_miniature(model, seed)
-    if proof.ok:
-        cache.keep(key, model.name)
-    return Outcome(model.name, str(path), key, proof)
+    return verify_miniature(model, seed)
+
+
+def _adapter(adapter: Any, seed: int) -> Any:
+    from specc.tools.adapters.verify import verify_adapter
+
+    return verify_adapter(adapter, seed)
 
 
 def _print(options: Any, outcomes: list[Outcome], groups: list[Group], as_text: Callable, as_data: Callable) -> None:

@@ -89,6 +89,18 @@ def test_proofs_are_kept(repository: Repository, capsys: pytest.CaptureFixture[s
     assert ".specc_cache" not in repository.git("status", "--porcelain")
 
 
+def test_adapters_are_proved_too(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.write("specs/bot.specc", 'adapter bot for "alone.specc" { ia3(after: [attention.k]) }')
+    assert main(["verify", "--since", "HEAD"]) == 0
+    assert capsys.readouterr().out == "bot  ok  (specs/bot.specc)\n"
+    repository.commit("an adapter")
+    assert names(repository, "HEAD") == []
+    repository.edit("specs/alone.specc", ("## The model", "## Another model"))
+    assert names(repository, "HEAD") == ["alone", "bot"], "what it lies over has changed"
+    assert main(["verify", "specs/bot.specc", "--since", "HEAD"]) == 0
+    assert capsys.readouterr().out == "bot  ok, proven before  (specs/bot.specc)\n"
+
+
 def test_a_kept_proof_needs_nothing_heavy(repository: Repository) -> None:
     from specc.faces.loading import one_model
     from specc.ir.fingerprint import fingerprint

@@ -67,7 +67,9 @@ def _used(path: Path) -> tuple[Path, ...]:
         items = parse(read(path)).items
     except SpecError:  # reported when the spec is looked at
         return ()
-    return tuple((path.parent / item.path).resolve() for item in items if isinstance(item, tree.Use))
+    used = [item.path for item in items if isinstance(item, tree.Use)]
+    used += [item.target for item in items if isinstance(item, tree.Adapter) and not item.named]
+    return tuple((path.parent / name).resolve() for name in used)
 
 
 class Cache:
