@@ -142,7 +142,7 @@ def _feeds(session: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
     batch = len(next(iter(inputs.values())))
     known = dict(inputs)
     if "attention_mask" in inputs:
-        known["position_ids"] = np.maximum(inputs["attention_mask"].cumsum(1) - 1, 0)
+        known.setdefault("position_ids", np.maximum(inputs["attention_mask"].cumsum(1) - 1, 0))
     feeds = {}
     for wanted in session.get_inputs():
         if wanted.name in known:

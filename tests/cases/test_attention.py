@@ -5,12 +5,14 @@ Where queries and keys are zero, a query's answer is the mean of the values it s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.cases.values import Answer, answers, imported, imported_text, kept, shapes
+from tests.harness import draw, model_of, run_onnx, run_torch
 
 LLAMA = {
     "vocab_size": 32, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -27,11 +29,11 @@ def spec(attention: str, mask: str = "causal", dim: int = 1, vocab: int = 8, pos
     block bare(x) {{ final_norm = none  x = attention(x) }}"""
 
 
-def means(mask: str, length: int, padding: list[int] | None = None, pieces: list[int] | None = None) -> dict[str, np.ndarray]:
+def means(mask: str, length: int, padding: list[int] | None = None, pieces: list[int] | None = None, **more: list[int]) -> dict[str, np.ndarray]:
     """[T]: the mean of the numbers of the tokens that each token sees."""
     weights = {"embed_tokens.weight": [[float(n)] for n in range(8)], "layers.0.attention.v.weight": 1, "layers.0.attention.o.weight": 1}
     ids = [list(range(length))]
-    found = answers(spec("attention(heads: 1)", mask), weights, ids, None if padding is None else [padding], pieces)
+    found = answers(spec("attention(heads: 1)", mask), weights, ids, None if padding is None else [padding], pieces, **more)
     return {name: answer.out[0, :, 0] for name, answer in found.items()}
 
 
@@ -84,6 +86,28 @@ def test_a_window_over_cached_steps(pieces: list[int]) -> None:
     for name, found in means("sliding(3)", 6, pieces=pieces).items():
         assert found == pytest.approx(whole[name])
         assert found == pytest.approx([0, 0.5, 1, 2, 3, 4])
+
+
+def test_a_prefix_shows_no_padding() -> None:
+    """prefix-lm-pad-unmasked, https://github.com/huggingface/transformers/pull/35859: two of padding, a prefix of three, two after it
+
+    Each row sees {2,3,4} up to the prefix's end, and then what comes before it.
+    """
+    for found in means("prefix", 7, [0, 0, 1, 1, 1, 1, 1], prefix_length=[3]).values():
+        assert found[2:] == pytest.approx([3, 3, 3, 3.5, 4])
+
+
+@pytest.mark.parametrize("run", [run_torch, run_onnx])
+def test_positions_that_begin_again_hide_no_document(run: Callable) -> None:
+    """position-reset-is-not-a-document-mask, https://github.com/huggingface/nanoVLM/pull/204: of another first document the second sees nothing"""
+    words, again = np.array([[1, 2, 3, 4, 5, 6, 7]]), np.array([[0, 1, 2, 0, 1, 2, 3]])
+    model = model_of(spec("attention(heads: 2)", "documents(causal)", dim=8).replace("depth", "embed = tokens() + learned_position()  depth"))
+    for documents, leaks in (([0] * 7, True), ([0, 0, 0, 1, 1, 1, 1], False)):
+        given = {"attention_mask": np.ones_like(words), "position_ids": again, "document_ids": np.array([documents])}
+        one, other = (run(model, draw(model), given | {"input_ids": ids})["last_hidden_state"] for ids in (words, words * [[0, 0, 0, 1, 1, 1, 1]]))
+        assert not np.array_equal(one[:, :3], other[:, :3])
+        assert (np.abs(one - other)[:, 3:].max() > 1e-3) == leaks
+        assert leaks or np.array_equal(one[:, 3:], other[:, 3:])
 
 
 def test_key_heads_are_repeated_not_tiled() -> None:

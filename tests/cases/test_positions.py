@@ -5,13 +5,30 @@ The rotated keys are read from the cache: the projection gives the same key for 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from specc.components.position.alibi import slopes
 from specc.diagnostics import SpecError
+from specc.ir.fingerprint import fingerprint
+from specc.weights.checkpoint import open_checkpoint
+from specc.weights.convert import to_own, to_published
 from tests.cases.values import Answer, answers, family_model, imported, refusal, shapes
+from tests.harness import draw, model_of, run_onnx, run_torch
 
+TURNED = """model probe {
+  vocab = 8  dim = 8  depth = 2  context = 16  position = rope(theta: 100, layout: LAYOUT)  mask = causal  norm = rms(eps: 1e-5)
+  attention = attention(heads: 2, kv_heads: 1, bias: true)  ffn = mlp(hidden: 6, activation: relu)  block = pre_norm  head = lm(tied: false)
+  weights hf {
+    embed.tokens = "wte"  final_norm = "ln_f"  head = "lm_head"
+    layers[i].norm.attention = "h.{i}.ln_1"  layers[i].norm.ffn = "h.{i}.ln_2"
+    layers[i].attention.qkv = fused("h.{i}.qkv", order: [q, k, v])  layers[i].attention.o = "h.{i}.o"
+    layers[i].ffn.up = "h.{i}.up"  layers[i].ffn.down = "h.{i}.down"
+  }
+}"""
 BACK_ENDS = ("torch", "onnx")
 LLAMA = {
     "model_type": "llama", "vocab_size": 32, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -229,3 +246,39 @@ def test_an_unknown_scaling_is_refused() -> None:
     """rope-scaling-not-none-means-scaled, https://github.com/ROCm/aiter/pull/4742"""
     with pytest.raises(SpecError, match="CFG010"):
         family_model(LLAMA | {"rope_scaling": {"rope_type": "spiral", "factor": 2.0}})
+
+
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+def test_weights_there_and_back_keep_the_pairs(layout: str, tmp_path: Path) -> None:
+    """rope-interleaved-flag-dropped-in-converter, https://github.com/huggingface/nanotron/pull/427
+
+    Both ways every tensor stays as it is, the numbers too, and a layout that got lost would be another fingerprint.
+    """
+    text = TURNED.replace("LAYOUT", layout)
+    model, other = model_of(text), model_of(TURNED.replace("LAYOUT", "interleaved" if layout == "half" else "half"))
+    weights = draw(model)
+    save_file(weights, tmp_path / "weights.safetensors")
+    published = to_published(model, open_checkpoint(tmp_path), tmp_path / "published")
+    to_own(model, open_checkpoint(published.parent), tmp_path / "own")
+    again = load_file(tmp_path / "own" / "weights.safetensors")
+    assert again.keys() == weights.keys()
+    assert all(np.array_equal(again[key], weights[key]) for key in weights)
+    given = {"input_ids": np.array([[1, 2, 3, 4, 5]]), "attention_mask": np.ones((1, 5), np.int64)}
+    for run in (run_torch, run_onnx):
+        before = run(model, weights, given)["logits"]
+        assert np.abs(before - run(model, again, given)["logits"]).max() == 0
+        assert np.abs(before - run(other, again, given)["logits"]).max() > 1e-3
+    assert fingerprint(model) != fingerprint(other)
+
+
+def test_the_other_layout_is_an_order_of_the_rows_of_queries_and_keys() -> None:
+    """rope-half-vs-interleaved, https://github.com/ooples/AiDotNet/pull/2074: both and their biases, or the numbers are others"""
+    half, interleaved = (model_of(TURNED.replace("LAYOUT", layout)) for layout in ("half", "interleaved"))
+    weights = draw(half)
+    given = {"input_ids": np.array([[1, 2, 3, 4, 5]]), "attention_mask": np.ones((1, 5), np.int64)}
+    order = np.array([0, 2, 1, 3])  # of a head's four rows: i and i + 2 come to stand at 2i and 2i + 1
+    for moved, same in ((("q.weight", "q.bias", "k.weight", "k.bias"), True), (("q.weight", "q.bias"), False), (("q.weight", "k.weight"), False)):
+        turned = {k: v.reshape(-1, 4, *v.shape[1:])[:, order].reshape(v.shape) if k.endswith(moved) else v for k, v in weights.items()}
+        for run in (run_torch, run_onnx):
+            gap = np.abs(run(half, weights, given)["logits"] - run(interleaved, turned, given)["logits"]).max()
+            assert (gap < 1e-5) if same else (gap > 1e-3)

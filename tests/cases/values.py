@@ -31,8 +31,8 @@ class Answer:
     value: np.ndarray | None
 
 
-def answers(text: str, weights: dict[str, Any], ids: Any, mask: Any = None, pieces: list[int] | None = None) -> dict[str, Answer]:
-    """Both back ends' answers. A parameter that is not given is zero."""
+def answers(text: str, weights: dict[str, Any], ids: Any, mask: Any = None, pieces: list[int] | None = None, **more: Any) -> dict[str, Answer]:
+    """Both back ends' answers. A parameter that is not given is zero. more: further inputs of every call."""
     model, ids = model_of(text), np.array(ids, np.int64)
     known = model.parameters()
     assert weights.keys() <= known.keys(), sorted(weights.keys() - known.keys())
@@ -40,15 +40,15 @@ def answers(text: str, weights: dict[str, Any], ids: Any, mask: Any = None, piec
     for key, value in weights.items():
         filled[key] = np.broadcast_to(np.array(value, np.float32), known[key].shape).copy()
     mask = np.ones_like(ids) if mask is None else np.array(mask, np.int64)
-    sizes = pieces or [ids.shape[1]]
+    sizes, more = pieces or [ids.shape[1]], {name: np.array(value, np.int64) for name, value in more.items()}
     with tempfile.TemporaryDirectory() as folder:
         return {
-            "torch": _torch(model, filled, ids, mask, sizes, Path(folder)),
-            "onnx": _onnx(model, filled, ids, mask, sizes, Path(folder)),
+            "torch": _torch(model, filled, ids, mask, sizes, Path(folder), more),
+            "onnx": _onnx(model, filled, ids, mask, sizes, Path(folder), more),
         }
 
 
-def _torch(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: np.ndarray, sizes: list[int], folder: Path) -> Answer:
+def _torch(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: np.ndarray, sizes: list[int], folder: Path, inputs: dict[str, np.ndarray]) -> Answer:
     import torch
 
     from specc.backends.torch.emit import emit
@@ -61,7 +61,7 @@ def _torch(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: 
     found, cache, start = [], None, 0
     for size in sizes:
         end = start + size
-        more = {} if cache is None else {"cache": cache}
+        more = {name: torch.from_numpy(value) for name, value in inputs.items()} | ({} if cache is None else {"cache": cache})
         with torch.no_grad():
             out = network(torch.from_numpy(ids[:, start:end]), attention_mask=torch.from_numpy(mask[:, :end]), **more)
         logits = getattr(out, "logits", None)
@@ -71,7 +71,7 @@ def _torch(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: 
     return Answer(np.concatenate(found, 1), *(None, None) if first is None else (first[0].numpy(), first[1].numpy()))
 
 
-def _onnx(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: np.ndarray, sizes: list[int], folder: Path) -> Answer:
+def _onnx(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: np.ndarray, sizes: list[int], folder: Path, inputs: dict[str, np.ndarray]) -> Answer:
     from specc.backends.onnx.emit import build
     from specc.weights.mapping import Stored
     from specc.weights.own import own_layout
@@ -87,7 +87,7 @@ def _onnx(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: n
     for size in sizes:
         end = start + size
         given = {"input_ids": ids[:, start:end], "attention_mask": mask[:, :end], "position_ids": positions(mask)[:, start:end]}
-        out = call(graph, given | past)
+        out = call(graph, given | inputs | past)
         found.append(next(out[n] for n in ("logits", "last_hidden_state") if n in out))
         past = {name.replace("present", "past_key_values", 1): v for name, v in out.items() if name.startswith("present")}
         start = end

@@ -75,7 +75,7 @@ def test_against_transformers(name: str, given: dict[str, Any], tmp_path: Path) 
 
 
 def test_a_table_of_zeros_at_its_own_size_changes_nothing_and_of_ones_adds_one() -> None:
-    """The way around the interpolation gives the table, not what it is added to (https://github.com/huggingface/candle/issues/2286)."""
+    """vit-pos-interp-shortcut, https://github.com/huggingface/candle/issues/2286: the way around the interpolation gives the table alone"""
     from tests.harness import draw, model_of, run_onnx, run_torch
 
     text = """model m {
@@ -97,19 +97,18 @@ def test_a_table_of_zeros_at_its_own_size_changes_nothing_and_of_ones_adds_one()
 
 
 def test_registers_stand_behind_the_class_token_and_have_no_position() -> None:
-    """Height and width apart, and the table as long as the patches and the class token (https://github.com/facebookresearch/dinov2/issues/333)."""
-    from tests.harness import model_of, run_torch
+    """vit-nonsquare-and-registers, https://github.com/facebookresearch/dinov2/issues/333: height and width apart, 17 rows of a table"""
+    from tests.harness import draw, model_of, run_onnx, run_torch
 
     looks = "dim = 8  depth = 1  input = image(size: 8, channels: 1, patch: 2)  mask = bidirectional  norm = layer(eps: 1e-5)"
     rest = "attention = attention(heads: 2)  ffn = mlp(hidden: 6, activation: relu)  block = pre_norm  head = hidden"
     tokens = "concat(class_token(), patches()) + learned_position()"
-    from tests.harness import draw
-
     for embed, count in ((tokens, 25), (f"insert(registers(4), at: 1, into: {tokens})", 29)):
         model = model_of(f"model m {{ {looks}  {rest}  embed = {embed} }}")
         assert model.parameters()["embed_learned_position.weight"].shape == (17, 8)
         pixels = np.random.default_rng(0).standard_normal((1, 1, 12, 8)).astype(np.float32)
-        assert run_torch(model, draw(model), {"pixel_values": pixels})["last_hidden_state"].shape == (1, count, 8)
+        for run in (run_torch, run_onnx):
+            assert run(model, draw(model), {"pixel_values": pixels})["last_hidden_state"].shape == (1, count, 8)
 
 
 @pytest.mark.parametrize("name", ["Dinov2Model", "CLIPForImageClassification"])
