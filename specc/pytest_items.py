@@ -31,15 +31,16 @@ def items(file: SpecFile) -> Iterator[SpecItem]:
 
     yield item("check", "check", partial(_check, file))
     try:
-        models = [m for m in parse(read(file.path, shown(file.path))).items if isinstance(m, tree.Model) and not m.parameters]
+        said = parse(read(file.path, shown(file.path))).items
     except SpecError:
         return
+    models = [m for m in said if isinstance(m, tree.Model) and not m.parameters]
     for model in models:
         if sections := [s for s in model.body if isinstance(s, tree.Checks)]:
             yield item(f"budget[{model.name}]", "budget", partial(_budget, file, model.name), sections[0].span.line)
     if parity_wanted(file.config):
-        for model in models:
-            yield item(f"parity[{model.name}]", "parity", partial(_parity, file, model.name), model.span.line)
+        for subject in [*models, *(a for a in said if isinstance(a, tree.Adapter))]:
+            yield item(f"parity[{subject.name}]", "parity", partial(_parity, file, subject.name), subject.span.line)
     if lock_of(file.path, file.config.rootpath) is not None:
         yield item("lock", "lock", partial(_lock, file))
 
@@ -107,10 +108,13 @@ def _parity(file: SpecFile, name: str) -> None:
         if find_spec(needed) is None:
             pytest.skip(f"parity needs {needed}: pip install 'specc-compiler[torch,run]'")
     from specc.faces.commands.verify_command import as_text
-    from specc.faces.loading import one_model
+    from specc.faces.loading import one_subject
+    from specc.resolve.adapter import ResolvedAdapter
+    from specc.tools.adapters.verify import verify_adapter
     from specc.tools.verify.run import verify_miniature
 
-    proof = verify_miniature(one_model(shown(file.path), name).model)
+    found = one_subject(shown(file.path), name)
+    proof = verify_adapter(found.adapter) if isinstance(found, ResolvedAdapter) else verify_miniature(found.model)
     if not proof.ok:
         raise Wrong(as_text(proof))
 

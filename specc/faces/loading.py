@@ -47,7 +47,8 @@ def one_model(path: str, name: str | None = None) -> Resolved:
     concrete = [n for n in program.own if not program.models[n].parameters]
     if name is None and len(concrete) != 1:
         if not concrete:
-            raise fail("SYS003", f"{path} holds no model that stands alone", None, "a family is imported: `specc import DIR`")
+            help = "an adapter lies over a model: name that one's file" if program.adapters else "a family is imported: `specc import DIR`"
+            raise fail("SYS003", f"{path} holds no model that stands alone", None, help)
         raise fail("SYS003", f"{path} holds several models", None, f"name one with --model: {', '.join(concrete)}")
     name = name or concrete[0]
     if name not in program.models or program.models[name].parameters:

@@ -10,6 +10,7 @@ import pytest
 
 from specc import pytest_items
 from specc.faces.cli import main
+from specc.tools.adapters import verify as adapter_verify
 from specc.tools.settings import forget
 from specc.tools.verify.compare import Row
 from specc.tools.verify.run import Proof
@@ -122,6 +123,16 @@ def test_parity(error: float, project: Project, monkeypatch: pytest.MonkeyPatch)
     assert status == (error > 0)
     assert ("3 passed" if not error else "1 failed, 2 passed") in printed
     assert ("whole pass  ONNX Runtime  PyTorch  5.0e-01  1.0e-05  WRONG" in printed) == (error > 0)
+
+
+def test_parity_of_an_adapter(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = Proof("bot", "a miniature", (Row("merged", "ONNX Runtime", "PyTorch", 0.5, 1e-5),))
+    monkeypatch.setattr(adapter_verify, "verify_adapter", lambda adapter: proof)
+    project.write("specs/bot.specc", 'adapter bot for "tiny.specc" { lora(rank: 2, targets: [attention.q]) }')
+    status, printed = project.run("--specc-parity", "specs/bot.specc")
+    assert status == 1
+    assert "1 failed, 1 passed" in printed
+    assert "merged  ONNX Runtime  PyTorch  5.0e-01  1.0e-05  WRONG" in printed
 
 
 def test_parity_needs_its_packages(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
