@@ -311,8 +311,13 @@ MISTRAL_7B = {
           "num_attention_heads": 32, "num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2}, 46_702_792_704),
         ({"model_type": "gemma2", "vocab_size": 256_000, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
           "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256}, 2_614_341_888),
+        ({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": 32_128, "d_model": 512, "d_kv": 64, "d_ff": 2048,
+          "num_layers": 6, "num_heads": 8, "decoder_start_token_id": 0}, 60_506_624),
+        ({"model_type": "vit", "architectures": ["ViTModel"], "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
+          "intermediate_size": 3072, "image_size": 224, "patch_size": 16}, 86_389_248),
     ],
-    ids=["gpt2", "bert-base", "llama-3.2-1b", "llama-3.2-1b-untied", "qwen2.5-0.5b", "qwen3-4b", "mistral-7b", "mixtral-8x7b", "gemma2-2b"],
+    ids=["gpt2", "bert-base", "llama-3.2-1b", "llama-3.2-1b-untied", "qwen2.5-0.5b", "qwen3-4b", "mistral-7b", "mixtral-8x7b", "gemma2-2b",
+         "t5-small", "vit-base"],
 )  # fmt: skip
 def test_parameters_of_published_models(config: dict, wanted: int) -> None:
     """parameter-budget-anchors, https://github.com/pytorch/torchtitan/pull/919: a tied head once"""

@@ -178,6 +178,17 @@ def test_mixtral_s_tensors_as_they_lie_on_disk(tmp_path: Path) -> None:
     close_to_reference(folder, tmp_path)
 
 
+def test_mixtral_s_tensors_as_they_lie_in_memory_are_not_guessed_at(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """moe-checkpoint-layouts, https://github.com/EfficientMoE/MoE-Infinity/pull/108: a state dict of fused experts is refused, naming a tensor"""
+    folder, spec = checkpoint(tmp_path, **MIXTRAL), tmp_path / "m.specc"
+    assert main(["import", str(folder), "-o", str(spec)]) == 0
+    rewrite(folder, transformers.AutoModelForCausalLM.from_pretrained(folder).state_dict())
+    assert {tuple(t.shape) for n, t in tensors(folder).items() if n.endswith("experts.gate_up_proj")} == {(4, 48, 16)}
+    capsys.readouterr()
+    assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path / "out"), "--weights", str(folder)]) == 1
+    assert "block_sparse_moe.experts.0.w1" in capsys.readouterr().err
+
+
 def close_to_reference(folder: Path, work: Path) -> Ours:
     ours, want = Ours(folder, work), Reference(folder).full(IDS, WHOLE)
     assert distance(ours.torch_full(IDS, WHOLE), want) < TOLERANCE["float32"]
@@ -295,6 +306,21 @@ def test_a_short_or_missing_file_is_an_error(tmp_path: Path) -> None:
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"model.norm.weight": "gone.safetensors"}}))
     with pytest.raises(SpecError, match="WGT007"):
         open_checkpoint(folder)
+
+
+def test_a_link_to_what_is_no_checkpoint_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """external-data-path-escape, https://github.com/onnx/onnx/pull/7040: links are followed, as in a Hub cache, and what they lead to is not shown"""
+    folder, spec = checkpoint(tmp_path), tmp_path / "m.specc"
+    assert main(["import", str(folder), "-o", str(spec)]) == 0
+    (tmp_path / "secret.bin").write_bytes(b"secret: 1234567890 and nothing else")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").symlink_to("../secret.bin")
+    with pytest.raises(SpecError, match="WGT"):
+        open_checkpoint(folder)
+    capsys.readouterr()
+    assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path / "out"), "--weights", str(folder)]) == 1
+    assert "1234567890" not in "".join(capsys.readouterr())
+    assert not (tmp_path / "out" / "model.onnx").exists()
 
 
 def test_the_graph_names_a_file_beside_it(once: Ours) -> None:

@@ -248,6 +248,13 @@ def test_an_unknown_scaling_is_refused() -> None:
         family_model(LLAMA | {"rope_scaling": {"rope_type": "spiral", "factor": 2.0}})
 
 
+@pytest.mark.parametrize("kind", ["mistral4", "gemma4_text"])
+def test_a_family_that_is_not_known_borrows_no_other_one_s_positions(kind: str) -> None:
+    """yarn-mscale-missing-v2-mistral4, https://github.com/huggingface/transformers/pull/47435, and null-config-values: refused by name"""
+    ((code, message),) = refusal(LLAMA | {"model_type": kind})
+    assert (code, message) == ("CFG004", f"specc has no family for the model type `{kind}`")
+
+
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 def test_weights_there_and_back_keep_the_pairs(layout: str, tmp_path: Path) -> None:
     """rope-interleaved-flag-dropped-in-converter, https://github.com/huggingface/nanotron/pull/427
