@@ -220,6 +220,10 @@ class Component(Node):
         """
         return ()
 
+    def homogeneous(self) -> bool:
+        """Whether a positive factor on the input is the same factor on the output, whatever the weights."""
+        return False
+
     def shrunk(self, plan) -> Self:
         """The same component in a small model: each size replaced by what the plan (specc.tools.shrink.Plan) makes of it."""
         return self

@@ -154,6 +154,11 @@ def test_a_tie_that_the_tensors_contradict_is_an_error(tmp_path: Path, capsys: p
     assert "lm_head" in capsys.readouterr().err
 
 
+FUSED = """\
+    layers[i].ffn.router                    = "layers.{i}.mlp.gate"
+    layers[i].ffn.experts[e].gate_up.weight = fused(stacked("layers.{i}.mlp.experts.gate_up_proj"), order: [gate, up])
+    layers[i].ffn.experts[e].down.weight    = stacked("layers.{i}.mlp.experts.down_proj")
+"""
 MIXTRAL = {"kind": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 1}
 
 
@@ -187,6 +192,25 @@ def test_mixtral_s_tensors_as_they_lie_in_memory_are_not_guessed_at(tmp_path: Pa
     capsys.readouterr()
     assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path / "out"), "--weights", str(folder)]) == 1
     assert "block_sparse_moe.experts.0.w1" in capsys.readouterr().err
+
+
+def test_mixtral_s_tensors_in_memory_are_read_where_a_spec_says_so(tmp_path: Path) -> None:
+    """moe-checkpoint-layouts, https://github.com/EfficientMoE/MoE-Infinity/pull/108: gate_up[e][:24] is the gate, the rest the other half"""
+    folder, spec = checkpoint(tmp_path, **MIXTRAL), tmp_path / "fused.specc"
+    assert main(["import", str(folder), "-o", str(spec), "--name", "fused"]) == 0
+    want = Reference(folder).full(IDS, WHOLE)
+    rewrite(folder, transformers.AutoModelForCausalLM.from_pretrained(folder).state_dict())
+    lines = [line for line in spec.read_text().splitlines() if "block_sparse_moe" not in line]
+    lines[-2:-2] = FUSED.splitlines()
+    spec.write_text("\n".join(lines))
+    assert main(["build", str(spec), "--to", "torch", "-o", str(tmp_path)]) == 0
+    assert main(["build", str(spec), "--to", "onnx", "-o", str(tmp_path), "--weights", str(folder)]) == 0
+    network = load_module(tmp_path / "fused.py").Model.from_checkpoint(folder).float().eval()
+    with torch.no_grad():
+        assert distance(network(torch.from_numpy(IDS)).logits.numpy(), want) < TOLERANCE["float32"]
+    past = {f"past_key_values.{i}.{part}": np.zeros((2, 2, 0, 4), np.float32) for i in range(2) for part in ("key", "value")}
+    given = {"input_ids": IDS, "attention_mask": WHOLE, "position_ids": np.broadcast_to(np.arange(9), IDS.shape)}
+    assert distance(call(session(tmp_path / "model.onnx"), given | past)["logits"], want) < TOLERANCE["float32"]
 
 
 def close_to_reference(folder: Path, work: Path) -> Ours:

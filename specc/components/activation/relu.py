@@ -14,5 +14,8 @@ class Relu(Component):
     native: ClassVar[dict[str, str]] = {"kind": "Relu"}
     kind: Literal["relu"] = "relu"
 
+    def homogeneous(self) -> bool:
+        return True
+
     def lower(self, g, x):
         return g.op("Relu", x)

@@ -24,6 +24,9 @@ class MLP(Component):
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return linear("up", dims.dim, self.hidden, self.bias) + linear("down", self.hidden, dims.dim, self.bias) + under("activation", self.activation.parameters(dims))
 
+    def homogeneous(self) -> bool:
+        return not self.bias and self.activation.homogeneous()
+
     def shrunk(self, plan) -> MLP:
         return self.replaced(hidden=plan.width(self.hidden))
 

@@ -93,6 +93,10 @@ class TopK(Chosen):
     def weighs_input(self) -> bool:
         return self.weight_on == "input"
 
+    def inert(self, beside) -> tuple[str, ...]:
+        """Every weight is above 0, and some experts let such a factor through as it is."""
+        return ("weight_on",) if beside.expert.homogeneous() else ()
+
     def check_experts(self, experts: int, top_k: int) -> Iterator[Finding]:
         yield from super().check_experts(experts, top_k)
         if (self.groups is None) != (self.top_groups is None):

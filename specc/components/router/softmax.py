@@ -29,6 +29,7 @@ class Softmax(TopK):
 
     def inert(self, beside) -> tuple[str, ...]:
         """A softmax over the chosen experts is the softmax over all of them, normalised over the chosen ones."""
+        found = super().inert(beside)
         if self.normalize_eps or self.normalize_min or self.bias_correction:
-            return ()
-        return (*(("order",) if self.normalize else ()), *(("normalize",) if self.top_k_first else ()))
+            return found
+        return (*found, *(("order",) if self.normalize else ()), *(("normalize",) if self.top_k_first else ()))
