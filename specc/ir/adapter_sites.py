@@ -58,6 +58,8 @@ def _before(stack: Stack, layer: Layer, attention: Component) -> str | None:
     """Why keys and values cannot stand in front of an attention's own."""
     if stack.dims.image is not None:
         return "the model reads images"
+    if stack.sources:
+        return "later layers read keys and values of earlier ones"
     if layer.mask.inputs():
         return f"its mask takes {layer.mask.inputs()[0].name}, which knows nothing of keys ahead"
     if stack.causal:

@@ -48,7 +48,7 @@ def _stack(stack: Stack) -> dict[str, Any]:
         "kinds": list(by_content),
         "order": [by_object[id(layer)] for layer in stack.layers],
         "final_norm": _value(stack.final_norm),
-    } | ({"sets": list(stack.sets)} if stack.sets else {})
+    } | ({"sets": list(stack.sets)} if stack.sets else {}) | ({"sources": sorted(stack.sources.items())} if stack.sources else {})
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def _embedding(embedding: Embedding) -> dict[str, Any]:
 
 
 def _instance(instance: Instance) -> dict[str, Any]:
-    memory = {} if instance.memory is None else {"memory": instance.memory}
-    return {"width": instance.width, "component": content_of(instance.component)} | memory
+    beside = ({} if instance.memory is None else {"memory": instance.memory}) | ({"shared": True} if instance.shared else {})
+    return {"width": instance.width, "component": content_of(instance.component)} | beside
 
 
 # ---- fields

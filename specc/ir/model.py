@@ -21,12 +21,14 @@ class Instance(Node):
     """A component under the name the wiring calls it by; `width` is the width of what comes in.
 
     memory: the width of the encoder's output, where that comes in as a second input.
+    shared: whether its keys and values are those of an earlier layer.
     """
 
     path: str
     component: slot("any")
     width: int
     memory: int | None = None
+    shared: bool = False
 
     @property
     def key(self) -> str:
@@ -37,18 +39,22 @@ class Instance(Node):
         return f"embed_{label}" if field == "embed" else f"{label}_{field}"
 
     def dims(self, dims: Dims) -> Dims:
-        if dims.dim == self.width and dims.memory == self.memory:
+        if (dims.dim, dims.memory, dims.shared) == (self.width, self.memory, self.shared):
             return dims
-        return dims.model_copy(update={"dim": self.width, "memory": self.memory})
+        return dims.model_copy(update={"dim": self.width, "memory": self.memory, "shared": self.shared})
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         return self.component.parameters(self.dims(dims))
 
 
 class Layer(Node):
-    """One layer: its label, its wiring, the sublayers that the wiring calls, and what attention needs to know of it."""
+    """One layer: its label, its wiring, the sublayers that the wiring calls, and what attention needs to know of it.
+
+    kv_from: the label of the layers whose keys and values its attention reads, where it has none of its own.
+    """
 
     label: str
+    kv_from: str | None = None
     position: slot("position")
     mask: slot("mask")
     block: Block
@@ -134,6 +140,17 @@ class Stack(Node):
     def set_of(self, number: int) -> int:
         """Which of them a layer is."""
         return self.sets[number] if self.sets else number
+
+    @cached_property
+    def sources(self) -> dict[int, int]:
+        """The number of the layer whose keys and values a layer reads, by its own: the nearest before it that has the label it names."""
+        latest: dict[str, int] = {}
+        found: dict[int, int] = {}
+        for number, layer in enumerate(self.layers):
+            if layer.kv_from in latest:
+                found[number] = latest[layer.kv_from]
+            latest[layer.label] = number
+        return found
 
     @cached_property
     def schemes(self) -> dict[tuple[Component, int, int], str]:

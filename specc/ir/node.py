@@ -63,7 +63,7 @@ class Picture(Node):
 class Dims(Node):
     """The sizes of a stack that its components may ask for. Of an image model `context` counts the tokens of an image of its own size.
 
-    memory: the width of the encoder's output, for what reads it.
+    memory: the width of the encoder's output, for what reads it. shared: whether keys and values are those of an earlier layer.
     """
 
     dim: int
@@ -72,6 +72,7 @@ class Dims(Node):
     depth: int = 0
     image: Picture | None = None
     memory: int | None = None
+    shared: bool = False
 
     @property
     def leading(self) -> int:
@@ -164,6 +165,7 @@ class Component(Node):
     axis: ClassVar[str]
     positional: ClassVar[tuple[str, ...]] = ()
     crosses: ClassVar[bool] = False  # whether it can take the encoder's output as a second input
+    takes_shared: ClassVar[bool] = False  # whether it can read the keys and values of an earlier layer
     by_longest: ClassVar[bool] = False  # whether a token's numbers depend on how long a call is, or on its other tokens
     by_columns: ClassVar[bool] = False  # whether it counts columns, so that padding in front of a text moves its numbers
     alike: ClassVar[tuple[str, ...]] = ()  # other kinds that compute the same under names of their own

@@ -14,7 +14,7 @@ from specc.resolve.layout import layout, sets
 from specc.resolve.parts import MODEL_ONLY, RATES, SIZES, Parts
 from specc.resolve.reach import INDEX, Reach, mentions
 from specc.resolve.scope import Scope
-from specc.resolve.values import LayerRef, Symbol
+from specc.resolve.values import LayerRef, Symbol, describe
 from specc.resolve.wiring import Wirer
 from specc.resolve.work import LAYER
 from specc.source import Span
@@ -29,7 +29,7 @@ class Layers:
 
     parts: Parts
     reach: Reach | None = None
-    instances: dict[tuple[str, int, int | None], Instance] = field(default_factory=dict)
+    instances: dict[tuple[str, int, int | None, bool], Instance] = field(default_factory=dict)
     wired: dict[int, tuple[list[tuple[str, tuple[Wire, ...], Span]], frozenset[str], Block]] = field(default_factory=dict)
 
     def read(self) -> tuple[tuple[Layer, ...], tuple[int, ...]]:
@@ -110,7 +110,8 @@ class Layers:
 
         mask = found(lambda: self.parts.required("mask", scope))
         position = found(lambda: self._position(scope))
-        block, instances = found(lambda: self._wiring(scope, wrong)) or (None, {})
+        kv_from = found(lambda: self._kv_from(scope))
+        block, instances = found(lambda: self._wiring(scope, wrong, kv_from is not None)) or (None, {})
         if position is not None:
             found(lambda: self._check_layer(position, tuple(instances.values()), scope))
         if mask is not None and self.parts.dims.image is not None and (mask.causal or mask.inputs()):
@@ -119,7 +120,7 @@ class Layers:
         if wrong:
             raise SpecError(wrong)
         self._overrides_used(label, scope)
-        return Layer(label=label, position=position, mask=mask, block=block, instances=tuple(instances.values()))
+        return Layer(label=label, kv_from=kv_from, position=position, mask=mask, block=block, instances=tuple(instances.values()))
 
     def _refuse_mask(self, kind: str, span: Span) -> None:
         raise fail("IMG003", f"the patches of an image come at once and whole, and `{kind}` is for text", span, "`mask = bidirectional`")
@@ -130,7 +131,15 @@ class Layers:
             found = build(Symbol("none", self.parts.definition.span), ("position",), self.parts.dims, self.parts.definition.span, scope)
         return found
 
-    def _wiring(self, scope: Scope, wrong: dict[Diagnostic, None]) -> tuple[Block, dict[str, Instance]]:
+    def _kv_from(self, scope: Scope) -> str | None:
+        """The label of the layers whose keys and values are read; None where a layer has its own."""
+        value = self.parts.value("kv_from", scope)
+        if value is None or (isinstance(value, LayerRef) and value.shared is None):
+            return value and value.label
+        message = f"`kv_from` is the label of a layer that stands earlier, and this is {describe(value)}"
+        raise fail("TYP011", message, scope.fields["kv_from"].value.span, did_you_mean(value.name, self.parts.body.layers) if isinstance(value, Symbol) else None)
+
+    def _wiring(self, scope: Scope, wrong: dict[Diagnostic, None], shared: bool) -> tuple[Block, dict[str, Instance]]:
         """The block of a layer, and the sublayers that it calls; what is wrong with those goes to `wrong`."""
         block = self.parts.block(scope)
         instances: dict[str, Instance] = {}
@@ -151,7 +160,7 @@ class Layers:
                 wrong.update(dict.fromkeys(error.diagnostics))
                 return path
             if component is not None:
-                made = self._instance(path, component, self.parts.memory if memory else None)
+                made = self._instance(path, component, self.parts.memory if memory else None, shared and component.axis == "attention" and not memory)
                 if instances.setdefault(path, made).memory != made.memory:
                     raise fail("TYP013", f"`{path}` is called with the encoder's output and without: those are two sublayers", span)
                 instances[path] = made
@@ -191,11 +200,11 @@ class Layers:
         for found in component.check_across():
             raise fail(found.code, f"`{path}` reads the encoder's output: {found.message}", span, found.help)
 
-    def _instance(self, path: str, component: Component, memory: int | None) -> Instance:
-        key = path, id(component), memory
+    def _instance(self, path: str, component: Component, memory: int | None, shared: bool) -> Instance:
+        key = path, id(component), memory, shared
         if key not in self.instances:
             self.parts.scope.work.spend(3 * getattr(component, "experts", 1), self.parts.definition.name_span)  # each has its own parameters
-            self.instances[key] = Instance(path=path, component=component, width=self.parts.dims.dim, memory=memory)
+            self.instances[key] = Instance(path=path, component=component, width=self.parts.dims.dim, memory=memory, shared=shared)
         return self.instances[key]
 
     def _sublayer(self, path: str, scope: Scope, span: Span) -> Component | None:

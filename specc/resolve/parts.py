@@ -20,7 +20,7 @@ SIZES = ("vocab", "dim", "depth", "context")
 RATES = ("dropout", "embed_dropout", "final_dropout", "attention_dropout")  # of training
 OF_FAMILIES = ("sample", "ignore", "unread")  # fields that only a family states
 INNER = ("scaling", "temperature", "router", "activation")  # axes whose variants stand inside other components
-KNOWN = (*SIZES, *RATES, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
+KNOWN = (*SIZES, *RATES, *(a for a in AXES if a not in ("activation", "temperature")), "cross", "kv_from", "final_norm", "block", "layers", "shared_tokens", "sample", "ignore")
 MODEL_ONLY = (*SIZES, "input", "embed", "head", "layers", "final_norm", "shared_tokens", *OF_TRAINING)  # what no layer section overrides
 Part = TypeVar("Part")
 

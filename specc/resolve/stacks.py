@@ -5,6 +5,7 @@ from __future__ import annotations
 from specc.components.registry import OF_TRAINING
 from specc.diagnostics.finding import Diagnostic, SpecError, fail
 from specc.ir.model import TOKENS, Model, Stack
+from specc.ir.shared_keys import findings
 from specc.ir.wiring import calls
 from specc.resolve.embedding import read_embedding
 from specc.resolve.evaluate import evaluate
@@ -14,6 +15,7 @@ from specc.resolve.layers import Layers
 from specc.resolve.parts import RATES, Parts
 from specc.resolve.scope import Scope
 from specc.resolve.sizes import read_dims
+from specc.source import Span
 from specc.syntax import tree
 
 NAMES = ("encoder", "decoder")
@@ -61,7 +63,16 @@ def read_stack(name: str, parts: Parts, memory: int | None) -> Stack | None:
         return None
     stack = Stack(name=name, dims=parts.dims, embedding=embedding, layers=layers, sets=sets, final_norm=final_norm)
     parts.attempt(lambda: _check_rows(parts, stack))
+    for layer, found in findings(stack):
+        parts.report.error(found.code, found.message, _kv_from(parts, layer.label), found.help)
     return stack
+
+
+def _kv_from(parts: Parts, label: str) -> Span:
+    """Where a kind of layers says whose keys and values it reads."""
+    section = parts.body.layers.get(label)
+    said = [s for s in section.body if isinstance(s, tree.Field) and str(s.path) == "kv_from"] if section else []
+    return (said or [parts.body.fields["kv_from"]])[0].value.span
 
 
 def _check_rows(parts: Parts, stack: Stack) -> None:

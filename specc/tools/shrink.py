@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isclose, log2
+from types import MappingProxyType
 from typing import Any
 
 from specc.ir.model import Instance, Layer, Model, Stack
@@ -145,7 +146,7 @@ def _stack(stack: Stack, plan: Plan, memory: int | None) -> Stack:
     for layer in stack.layers:  # layers that are alike are one object
         if id(layer) not in small:
             small[id(layer)] = _layer(layer, plan, memory)
-    chosen = _chosen([small[id(layer)] for layer in stack.layers], stack.sets)
+    chosen = _chosen([small[id(layer)] for layer in stack.layers], stack.sets, stack.sources)
     layers, sets = tuple(small[id(stack.layers[n])] for n in chosen), _renumbered([stack.sets[n] for n in chosen] if stack.sets else [])
     embedding = stack.embedding.replaced(instances=tuple(_instance(i, plan) for i in stack.embedding.instances))
     final_norm = stack.final_norm and stack.final_norm.shrunk(plan)
@@ -169,10 +170,10 @@ def _renumbered(sets: list[int]) -> tuple[int, ...]:
     return tuple(numbers[n] for n in sets) if len(numbers) < len(sets) else ()
 
 
-def _chosen(layers: list[Layer], sets: tuple[int, ...] = ()) -> list[int]:
+def _chosen(layers: list[Layer], sets: tuple[int, ...] = (), sources: Mapping[int, int] = MappingProxyType({})) -> list[int]:
     """In their order: the first layer of each kind, a second one where its numbers differ, and at least two in all.
 
-    Of a set of weights that several layers share two, and two sets.
+    Of a set of weights that several layers share two, and two sets; with a layer the one whose keys and values it reads.
     """
     names = {id(layer): _kind(layer) for layer in {id(la): la for la in layers}.values()}
     kinds: dict[str, list[int]] = {}
@@ -183,6 +184,7 @@ def _chosen(layers: list[Layer], sets: tuple[int, ...] = ()) -> list[int]:
     chosen = {n for numbers in kinds.values() for n in numbers}
     if several := [numbers for number in dict.fromkeys(sets) if len(numbers := [n for n, other in enumerate(sets) if other == number]) > 1]:
         chosen |= {n for numbers in several[:2] for n in numbers[:2]}
+    chosen |= {sources[n] for n in chosen if n in sources}
     for n in range(len(layers)):
         if len(chosen) < 2:
             chosen.add(n)

@@ -30,6 +30,19 @@ def _turns(first: str, second: str, **fields: object) -> tuple[str, str]:
     return spec(f"{layers} [p, q]", depth=4, **fields), spec(f"{layers} [q, p]", depth=4, **fields)
 
 
+def _reading(
+    first: str, second: str, extra: str = "", depth: int = 4, attention: str = "", other: str = "", of_reader: str = "", others: str = "", **fields: object
+) -> tuple[str, str]:
+    """Layers that read the keys and values of earlier ones: two orders, two attentions, or two kinds of such layers."""
+    attention = attention or "attention(heads: 4, kv_heads: 2, head_dim: 6)"
+
+    def made(order: str, attention: str, of_reader: str) -> str:
+        sections = f"layer own {{}} layer reader {{ kv_from = own {of_reader} }} {extra if 'other' in order else ''}"
+        return spec(f"{sections} layers = {order}", depth=depth, attention=attention, **fields)
+
+    return made(first, attention, of_reader), made(second, other or attention, others or of_reader)
+
+
 # name: a spec, and one that differs from it in what the name says
 PAIRS = {
     "scaled branches": (
@@ -61,6 +74,24 @@ PAIRS = {
     "the order of shared weights": (
         spec("layer p { ffn = mlp(hidden: 12, activation: relu) } layer q {} layers = [same(p), q, same(q), same(p), same(q)]", depth=5),
         spec("layer p { ffn = mlp(hidden: 12, activation: relu) } layer q {} layers = [same(p), q, same(q), same(q), same(p)]", depth=5),
+    ),
+    "keys and values of an earlier layer": _reading("[own, reader, own, reader]", "[own, reader, own, own]"),
+    "whose keys and values": _reading("[own, own, reader, own, reader]", "[own, other, reader, other, reader]", "layer other {}", depth=5),
+    "queries alone are normalised": _reading(
+        *["repeat [own, reader]"] * 2,
+        attention="attention(heads: 4, kv_heads: 2, head_dim: 6, qk_norm: rms(eps: 1e-5), clip: 1.5, bias: true, gate: head)",
+        other="attention(heads: 4, kv_heads: 2, head_dim: 6, qk_norm: rms(eps: 1e-5), qk_norm_at: after_position, clip: 1.5, bias: true, gate: head)",
+    ),
+    "queries alone are normalised, head by head": _reading(
+        *["repeat [own, reader]"] * 2,
+        attention="attention(heads: 4, kv_heads: 2, head_dim: 6, qk_norm: rms(eps: 1e-5), qk_norm_over: each_head, qk_norm_at: after_position)",
+        other="attention(heads: 4, kv_heads: 2, head_dim: 6, qk_norm: rms(eps: 1e-5), qk_norm_over: width, qk_norm_at: after_position, softcap: 2)",
+    ),
+    "a window over shared keys, and a temperature": _reading(
+        *["repeat [own, reader]"] * 2,
+        of_reader="mask = sliding(3)  attention = attention(heads: 6, kv_heads: 2, head_dim: 6, temperature: logarithmic(scale: 0.8, every: 3))",
+        position="alibi",
+        others="mask = sliding(2)  attention = attention(heads: 6, kv_heads: 2, head_dim: 6, temperature: logarithmic(scale: 0.8, every: 3))",
     ),
     "masks of both directions": _turns("mask = bidirectional", "mask = causal", mask=None),
     "positions": _turns("position = rope(theta: 50)", "position = none", position=None),

@@ -152,9 +152,9 @@ def test_every_field_of_the_model_is_looked_at_or_left_out_on_purpose() -> None:
     """A field added to one of these nodes has to find its place in specc.ir.fingerprint."""
     assert set(Model.model_fields) == {"schema_version", "name", "doc", "stacks", "heads", "shared_tokens", "weights", "training"}
     assert set(Stack.model_fields) == {"name", "dims", "embedding", "layers", "sets", "final_norm"}
-    assert set(Layer.model_fields) == {"label", "position", "mask", "block", "instances"}
+    assert set(Layer.model_fields) == {"label", "kv_from", "position", "mask", "block", "instances"}
     assert set(Embedding.model_fields) == {"value", "instances"}
-    assert set(Instance.model_fields) == {"path", "component", "width", "memory"}
+    assert set(Instance.model_fields) == {"path", "component", "width", "memory", "shared"}
     assert all(field.is_required() or field.default in (None, 0) for field in Dims.model_fields.values())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -43,6 +43,15 @@ class Frame:
     token_table: np.ndarray | None
     layer: Layer | None = None
     schemes: Weights | None = None  # where position schemes hold what layers share
+    number: int = 0  # of the layer
+    made: dict[int, tuple] = field(default_factory=dict)  # by layer, the keys and values that it made
+
+    def keys_and_values(self, make) -> tuple:
+        """Those that `make` gives, or, in a layer that has none of its own, those of the last earlier layer of the named kind."""
+        if self.layer is None or self.layer.kv_from is None:
+            self.made[self.number] = make()
+            return self.made[self.number]
+        return self.made[max(n for n in range(self.number) if self.stack.layers[n].label == self.layer.kv_from)]
 
     def visible(self, b: int, query: int, key: int) -> bool:
         """Whether a query may see a key: padding never, and the layer's mask goes by columns."""

@@ -55,7 +55,7 @@ def _tower(model: Model, weights: Mapping[str, np.ndarray], frame: Frame, x: np.
     """Layers, final norm and heads over the embedding x [B, T, C]."""
     stack = model.stack
     for number, layer in enumerate(stack.layers):
-        x = _layer(layer, Weights(weights, f"layers.{stack.set_of(number)}."), x, replace(frame, layer=layer))
+        x = _layer(layer, Weights(weights, f"layers.{stack.set_of(number)}."), x, replace(frame, layer=layer, number=number))
     if stack.final_norm is not None:
         x = apply(stack.final_norm, Weights(weights, "final_norm."), x, frame)
     outputs: dict[str, np.ndarray] = {}

@@ -55,6 +55,7 @@ class _Emitter:
             self.memory = Memory(g, self.frame, self.beside.dims.dim)
         self.names: dict[Value, str] = {}
         self.presents: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
+        self.kept: dict[int, dict[str, Value]] = {}  # by layer, the keys and values that later layers may read
         self.maps: dict[str, tuple[Value, tuple[int | str, ...]]] = {}
 
     def graph(self, metadata: dict[str, str]):
@@ -141,11 +142,15 @@ class _Emitter:
             state, key = part.component.state(part.dims(self.stack.dims)), f"{whole}.{part.key}"
             slot = next(slots) if state else ""
             call = self._call(slot, layer, part, key)
+            if part.shared:
+                call.shared = self.kept[self.stack.sources[number]]
             call.shown = number in self.shown and part.memory is None and part.component.shows_weights
             with self._scope(*place, part.key):
                 made = part.component.lower(self.g, inputs[0], call)
             if call.shown:
                 self.maps[f"attentions.{number}"] = (call.weights, ("batch", part.component.heads, "sequence", self.frame.all_tokens))
+            if call.present:
+                self.kept[number] = call.present
             for name, value in call.present.items() if self.stack.causal else ():
                 shape = next(s.shape for s in state if s.name == name)
                 self.presents[f"present.{slot}.{name}"] = (value, _axes(shape, "total_sequence", "encoder_sequence"))
@@ -183,7 +188,7 @@ class _Emitter:
 
     def _call(self, slot: str, layer: Layer, part: Instance, key: str) -> Call:
         state = part.component.state(part.dims(self.stack.dims))
-        if not state:
+        if not state and not part.shared:
             return Call(self.frame)
         component = part.component
         if part.memory is None:
@@ -191,6 +196,8 @@ class _Emitter:
             call.mask = self.frame.mask(layer.mask, layer.position, component.heads)
         else:
             call = Call(self.frame, mask=self.memory.visible, memory=self.memory)
+        if part.shared:
+            return call
         if self.stack.causal:
             names = {s.name: f"past_key_values.{slot}.{s.name}" for s in state}
             axes = {s.name: _axes(s.shape, "past_sequence", "past_encoder_sequence") for s in state}

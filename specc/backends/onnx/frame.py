@@ -22,6 +22,7 @@ class Call:
     mask: Value | None = None  # what this layer sees, and what its position scheme adds for all layers
     past: dict[str, Value] | None = None
     memory: Any = None  # specc.backends.onnx.decoder.Memory, for a sublayer that reads the encoder's output
+    shared: dict[str, Value] | None = None  # the keys and values of an earlier layer, for an attention that has none
     present: dict[str, Value] = field(default_factory=dict)
     shown: bool = False  # whether the graph gives what each query takes of each key
     weights: Value | None = None  # that, [B, H, T, S]; filled by the sublayer

@@ -43,7 +43,7 @@ class Blocks:
     def _key(self, n: int) -> Hashable:
         layer = self.layers.distinct[n]
         parts = [
-            (i.path, i.width, i.memory, self.classes.key(n, i) if i.component.axis in BRANCHES else structure(i.component)) for i in layer.instances
+            (i.path, i.width, i.memory, i.shared, self.classes.key(n, i) if i.component.axis in BRANCHES else structure(i.component)) for i in layer.instances
         ]
         return (layer.block, *parts)
 
@@ -60,7 +60,7 @@ class Blocks:
         for assign in block.body:
             formula.assign(assign)
         x = Formula.name(block.inputs[0])
-        kept, kept_type = "present", "Pair"
+        kept, kept_type, keeps = "present", "Pair", layers.cached and not layers.reads(n)
         if not layers.one_state:
             presents = [f"present_{k}" for k in range(len(layers.state_calls[n]))]
             kept = f"({', '.join(presents)}{',' if len(presents) == 1 else ''})"
@@ -71,10 +71,10 @@ class Blocks:
             wiring=block.name,
             signature=", ".join(["self", *(argument(name, values) for name, values in group.owner.arguments.items())]),
             modules=modules,
-            forward=layers.signature(x, layers.beside(layers.distinct[n])),
-            returns=returned(kept_type if layers.cached else "", layers.shown_type),
+            forward=layers.signature(x, layers.beside(layers.distinct[n]), layers.reads(n)),
+            returns=returned(kept_type if keeps else "", layers.shown_type),
             lines=formula.lines,
-            result=", ".join([x, *[kept] * layers.cached, *["weights" if n in layers.showing else "None"] * bool(layers.showing)]),
+            result=", ".join([x, *[kept] * keeps, *["weights" if n in layers.showing else "None"] * bool(layers.showing)]),
         )
 
     def _construct(self, group: Group, part: Instance) -> str:
@@ -102,5 +102,5 @@ class Blocks:
             name, present = f"{name}_{k}", f"present_{k}"
             passed[-1] = f"past[{k}] if past else None"
         made = f"self.{part.key}({', '.join([*inputs, *passed])})"
-        names = [name, *[present] * layers.cached, *["weights"] * (n in layers.showing and part.memory is None)]
+        names = [name, *[present] * (layers.cached and not part.shared), *["weights"] * (n in layers.showing and part.memory is None)]
         return Called(drop.format(name), (f"{', '.join(names)} = {made}",)) if len(names) > 1 else Called(drop.format(made))

@@ -31,6 +31,7 @@ class Surroundings:
     dropout: str
     score_factor: float
     crosses: bool  # whether keys and values come from the encoder's output
+    reads: bool = False  # whether keys and values are those of an earlier layer
     shown: bool = False  # whether it gives what each query takes of each key
 
 
@@ -56,7 +57,7 @@ class Classes:
     def key(self, n: int, part: Instance) -> Hashable:
         """Equal for sublayers that one class prints."""
         layers = self.layers
-        key = (structure(part.component), part.width, part.memory)
+        key = (structure(part.component), part.width, part.memory, part.shared)
         if not _reads_own(part):
             return key
         turns = set(filter(None, layers.schemes.rotations))
@@ -71,7 +72,7 @@ class Classes:
         for group in groups:
             title = group.view(page, dims).macro("title").strip()
             if group.components[0].axis in MIXES:
-                title = f"{'Cross' if self._memory(group) else camel(self.layers.stack.name)}{title}"
+                title = f"{self._role(group)}{title}"
             titles.setdefault(title, []).append(group)
         for title, same in titles.items():
             for group in same:
@@ -85,8 +86,16 @@ class Classes:
                 group.name = page.title(name, ("class", self.layers.stack.name, *group.places))
 
     def _memory(self, group: Group) -> int | None:
+        return self._first(group).memory
+
+    def _first(self, group: Group) -> Instance:
         n, path = group.places[0]
-        return self.layers.distinct[n].instance(path).memory
+        return self.layers.distinct[n].instance(path)
+
+    def _role(self, group: Group) -> str:
+        """What stands before the title of an attention."""
+        first = self._first(group)
+        return "Cross" if first.memory else f"{camel(self.layers.stack.name)}{'Shared' if first.shared else ''}"
 
     def define(self) -> None:
         """Prints every class on the page; those that others may have as a part come first."""
@@ -94,7 +103,7 @@ class Classes:
         for group in sorted(self.groups.values(), key=lambda group: _has_parts(group.components[0])):
             axis = group.components[0].axis
             around = (self._surroundings(group),) if axis in MIXES else ()
-            dims = self.layers.stack.dims.model_copy(update={"memory": self._memory(group)})
+            dims = self.layers.stack.dims.model_copy(update={"memory": self._memory(group), "shared": self._first(group).shared})
             text = group.define(lambda c, around=around: c.macro("definition", *around), page, dims)
             if (known := page.like(group.name, text)) is not None:  # an encoder's class that its decoder needs too
                 group.name = known
@@ -108,12 +117,14 @@ class Classes:
             return self._across()
         numbers = list(dict.fromkeys(n for n, _ in group.places))
         shown = numbers[0] in layers.showing
-        rotate = next((layers.schemes.rotations[n] for n in numbers if layers.schemes.rotations[n]), "").splitlines()
+        reads = self._first(group).shared
+        rotations = layers.schemes.query_rotations if reads else layers.schemes.rotations
+        rotate = next((rotations[n] for n in numbers if rotations[n]), "").splitlines()
         if rotate and not all(layers.schemes.tables):
             rotate = [f"if {layers.schemes.name} is not None:", *(f"    {line}" for line in rotate)]
         return Surroundings(
-            signature=layers.signature("x", **layers.single),
-            returns=returned("Pair" if layers.cached else "", "Tensor" if shown else ""),
+            signature=layers.signature("x", reads=reads, **layers.single),
+            returns=returned("Pair" if layers.cached and not reads else "", "Tensor" if shown else ""),
             rotate=rotate,
             cached=layers.cached,
             masked=layers.masked and (layers.stack.padded or any(layers.visible) or bool(layers.schemes.biases[numbers[0]])),
@@ -125,6 +136,7 @@ class Classes:
             dropout=self.attention_dropout,
             score_factor=layers.distinct[numbers[0]].position.score_factor(),
             crosses=False,
+            reads=reads,
             shown=shown,
         )
 

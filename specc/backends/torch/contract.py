@@ -38,7 +38,7 @@ MACROS: dict[str, dict[str, str]] = {
         "tables_name": "(c) what layers call the tables",
         "tables_are": "(c) what they are, in words",
         "rotate_definition": "(c) the function that `rotate` calls, or nothing",
-        "rotate": "(c, tables) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D] by the tables of that name",
+        "rotate": "(c, tables, turned) lines that turn `q` [B, H, T, D] and `k` [B, K, T, D], or `q` alone where `turned` says so, by the tables of that name",
         "bias_definition": "(c) the function that `bias` calls, or nothing",
         "bias": "(c, held) a float expression [1 or B, H, T, S] over `positions` [B, T], `key_positions` [B, S], `new`, `total` and "
         "`x.dtype`, made once for all layers",

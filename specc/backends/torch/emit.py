@@ -117,7 +117,7 @@ def _file(model: Model, name: str, definitions: list[str], page: Page, towers: l
         uses = list(dict.fromkeys(text for tower in towers for text in tower.layers.schemes.contents)) + ["keys and values"] * last.cached
         aliases.append(f"Pair = tuple[Tensor, Tensor]  # {', or '.join(uses)}")
     if last.cached:
-        aliases.append(f"Cache = list[{'Pair' if last.one_state else 'tuple[Pair, ...]'}]  # per layer")
+        aliases.append(f"Cache = list[{'Pair' if last.one_state else 'tuple[Pair, ...]'}]  # per layer{' that makes keys and values' if last.stack.sources else ''}")
     shapes = set(re.findall(r"\b[A-Z]\b", " ".join(re.findall(r"\[[^\[\]]*\]", "\n".join([code, *head.fields])))))
     text = render(
         "file",

@@ -22,7 +22,7 @@ def named_kinds(labels: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
     return [names[key] for key in keys]
 
 
-def order(kinds: Sequence[int | float | str], count: str) -> str:
+def order(kinds: Sequence[int | float | str | None], count: str) -> str:
     """The kinds of all layers (`count` names how many) as an expression: a turn repeated, or runs, or every one of them."""
     for length in range(1, min(len(kinds) // 2, LONGEST_TURN) + 1):
         turn, times = kinds[:length], -(-len(kinds) // length)
@@ -30,7 +30,7 @@ def order(kinds: Sequence[int | float | str], count: str) -> str:
             return f"{_tuple(turn)} * {times}"
         if times > 2 and (list(turn) * times)[: len(kinds)] == list(kinds):
             return f"({_tuple(turn)} * {times})[:{count}]"
-    runs: list[list[int | float | str]] = []
+    runs: list[list[int | float | str | None]] = []
     for kind in kinds:
         if runs and runs[-1][0] == kind:
             runs[-1].append(kind)
@@ -50,5 +50,5 @@ def progression(values: Sequence[int | float], count: str) -> str:
     return _tuple(values)
 
 
-def _tuple(values: Sequence[int | float | str]) -> str:
+def _tuple(values: Sequence[int | float | str | None]) -> str:
     return f"({literal(values[0])},)" if len(values) == 1 else f"({', '.join(map(literal, values))})"

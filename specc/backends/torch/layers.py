@@ -204,11 +204,23 @@ class Layers:
 
     def passed(self, n: int, attention: Instance) -> list[str]:
         """What an attention of a layer is called with after x."""
-        return list(({name: name for name in self.parameters} | self.schemes.passed(n, attention)).values())
+        names = {name: name for name in self.parameters} | self.schemes.passed(n, attention) | ({"past": "kv"} if attention.shared else {})
+        return list(names.values())
 
-    def signature(self, x: str, beside: dict[str, str] | None = None, **instead: str) -> str:
-        """The arguments of a `forward`."""
+    def reads(self, n: int) -> bool:
+        """Whether a distinct layer has no keys and values of its own."""
+        return any(part.shared for part in self.distinct[n].instances)
+
+    @property
+    def entries(self) -> list[int | None]:
+        """For every layer the entry of the cache that it reads; None where it makes one of its own."""
+        own = [number for number in range(len(self.stack.layers)) if number not in self.stack.sources]
+        return [own.index(self.stack.sources[number]) if number in self.stack.sources else None for number in range(len(self.stack.layers))]
+
+    def signature(self, x: str, beside: dict[str, str] | None = None, reads: bool = False, **instead: str) -> str:
+        """The arguments of a `forward`. reads: whether it is handed the keys and values of an earlier layer, and keeps none."""
         types = (beside or {}) | self.parameters | {name: type_ for name, type_ in instead.items() if name in self.parameters}
+        types = {"kv" if reads and name == "past" else name: "Pair" if reads and name == "past" else type_ for name, type_ in types.items()}
         return ", ".join(["self", f"{x}: Tensor", *(f"{name}: {type_}" for name, type_ in types.items())])
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 SIZES = (("VOCAB", "CONTEXT"), ("LAYERS", "ENCODER_LAYERS", "DECODER_LAYERS", "WIDTH"))  # each a line at the top of the file, printed in any case
 
 
-def literal(value: int | float | str) -> str:
-    """A number or a string as Python writes it, with underscores from 1,000 on."""
+def literal(value: int | float | str | None) -> str:
+    """A number, a string or None as Python writes it, with underscores from 1,000 on."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if value is None:
+        return "None"
     return f"{value:_}".replace("e-0", "e-").replace("e+0", "e")
 
 

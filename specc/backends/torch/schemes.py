@@ -135,6 +135,11 @@ class Schemes:
         return self._each("rotate", "rotate", lambda n: (self.name,))
 
     @cached_property
+    def query_rotations(self) -> list[str]:
+        """The same for an attention whose keys are those of an earlier layer, turned there."""
+        return self._each("rotate", "rotate", lambda n: (self.name, ("q",)))
+
+    @cached_property
     def biases(self) -> list[str]:
         """What is added to the scores and made once for all layers of a scheme."""
         return self._each("bias", "bias", lambda n: (self._held(n),))

@@ -60,7 +60,7 @@ class Tower:
         own = [name for name in ("grid", "positions") if name in layers.parameters]
         passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *own, *["past"] * layers.cached]
         over = {"kind": layers.kinds} if any(text.endswith("[kind]") for text in passed) else {}
-        over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | ({"past": f"cache or [None] * {layers.count}"} if layers.cached else {})
+        over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | self._pasts()
         zeros = {name: zeros_of(wanted) for name, wanted in self.inputs().items()}
         needs = self._needs([*embedding, *tables, *masks, *passed, *zeros.values()])
         # a caller may count positions himself where only queries have them: keys were counted when they were new
@@ -86,7 +86,8 @@ class Tower:
             "layer": "self.layers[number]" if stack.sets else "layer",
             "loop_names": ", ".join(over),
             "loop_values": f"zip({', '.join(over.values())}, strict=True)" if len(over) > 1 else next(iter(over.values())),
-            "passed": ", ".join(passed),
+            "passed": ", ".join(passed[:-1] if self.stack.sources else passed),
+            "entries": len(self.stack.layers) - len(self.stack.sources) if self.stack.sources else 0,
             "final_norm": stack.final_norm is not None,
             "final_dropout": self.rates.final,
         }
@@ -132,6 +133,13 @@ class Tower:
         }
         counted = self.stack.causal and (needs["positions"] or needs["key_positions"])
         return needs | {"new": needs["new"] or counted, "total": needs["total"] or counted}
+
+    def _pasts(self) -> dict[str, str]:
+        """What the loop over the layers runs over to tell what each has kept, or whose it reads."""
+        layers = self.layers
+        if not layers.cached:
+            return {}
+        return {"entry": layers.function("kv_entries").upper()} if self.stack.sources else {"past": f"cache or [None] * {layers.count}"}
 
     def _past_length(self) -> str:
         layers = self.layers

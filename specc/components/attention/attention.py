@@ -32,6 +32,7 @@ class Attention(Component):
     axis: ClassVar[str] = "attention"
     shows_weights: ClassVar[bool] = True
     crosses: ClassVar[bool] = True
+    takes_shared: ClassVar[bool] = True
     native: ClassVar[dict[str, str]] = dict.fromkeys(("kind", "heads", "kv_heads", "scale", "softcap"), "Attention")
     takes_score: ClassVar[bool] = True
     kind: Literal["attention"] = "attention"
@@ -100,12 +101,14 @@ class Attention(Component):
 
     def parameters(self, dims: Dims) -> tuple[Parameter, ...]:
         found = linear("q", dims.dim, self.q_width, "q" in self.bias)
-        found += linear("k", dims.memory or dims.dim, self.kv_width, "k" in self.bias)
-        found += linear("v", dims.memory or dims.dim, self.kv_width, "v" in self.bias)
+        if not dims.shared:
+            found += linear("k", dims.memory or dims.dim, self.kv_width, "k" in self.bias)
+            found += linear("v", dims.memory or dims.dim, self.kv_width, "v" in self.bias)
         found += linear("o", self.q_width, dims.dim, "o" in self.bias)
         if self.qk_norm is not None:
             found += under("q_norm", self.qk_norm.over(*self._norm_shape(self.heads)))
-            found += under("k_norm", self.qk_norm.over(*self._norm_shape(self.kv_heads)))
+            if not dims.shared:
+                found += under("k_norm", self.qk_norm.over(*self._norm_shape(self.kv_heads)))
         if self.gate is not None:
             found += linear("gate", dims.dim, self.gate_width, "gate" in self.bias)
         if self.sinks:
@@ -124,17 +127,24 @@ class Attention(Component):
         if self.temperature is not None:
             yield Finding("temperature", "CAP001", "a temperature by position cannot be compiled there yet")
 
+    def check_shared(self) -> Iterator[Finding]:
+        """What is wrong with it where keys and values are those of an earlier layer."""
+        if self.sinks:
+            yield Finding("sinks", "CAP001", "sinks cannot be compiled yet over shared keys and values")
+
     def _norm_shape(self, heads: int) -> tuple[int, ...]:
         shapes = {"head": (self.head_dim,), "each_head": (heads, self.head_dim), "width": (heads * self.head_dim,)}
         return shapes[self.qk_norm_over]
 
     def state(self, dims: Dims) -> tuple[State, ...]:
+        if dims.shared:
+            return ()
         tokens = "S" if dims.memory is None else "M"
         return tuple(State(name, ("B", self.kv_heads, tokens, self.head_dim)) for name in ("key", "value"))
 
     def flops(self, dims: Dims, context: float) -> int:
         """Where keys and values come from the encoder, they are those of one of its tokens."""
-        source = dims.memory or dims.dim
+        source = 0 if dims.shared else dims.memory or dims.dim
         maps = 4 * dims.dim * self.q_width + 4 * source * self.kv_width + 2 * dims.dim * self.gate_width
         return maps + round(4 * self.q_width * context)
 
@@ -150,6 +160,8 @@ class Attention(Component):
         """x [N, C] -> [N, C]"""
         if call.memory is not None:
             return self._across(g, x, call)
+        if call.shared is not None:
+            return self._reading(g, x, call)
         q, k, v, *gate = g.linears(x, ("q", "k", "v", "gate") if self.gate else ("q", "k", "v"))  # [N, H*D], [N, K*D], [N, K*D]
         before = self.qk_norm_at == "before_position"
         q, k = self._prepared(g, q, self.heads, "q_norm" if before else None), self._prepared(g, k, self.kv_heads, "k_norm" if before else None)
@@ -187,6 +199,20 @@ class Attention(Component):
         call.present |= {"key": k, "value": v}
         options = {"scale": self.scale} | ({} if self.softcap is None else {"softcap": self.softcap})
         out = g.op("Attention", q, k, v, call.mask, **options)  # [B, H, T, D]
+        out = g.reshape(g.op("Transpose", out, perm=(0, 2, 1, 3)), (-1, self.q_width))
+        return g.linear(self._gated(g, out, *gate) if gate else out, "o")
+
+    def _reading(self, g, x, call):
+        """x [N, C] reads the keys and values of an earlier layer, [B, K, S, D]: only queries are made."""
+        q, *gate = g.linears(x, ("q", "gate") if self.gate else ("q",))
+        q = call.frame.sequences(self._prepared(g, q, self.heads, "q_norm" if self.qk_norm_at == "before_position" else None))  # [B, T, H*D]
+        q, _ = call.position.rotate(g, q, None, self.heads, self.kv_heads, self.head_dim, call.tables)
+        if self.qk_norm_at == "after_position":
+            q = call.frame.sequences(self._normalised(g, q, self.heads, "q_norm"))
+        if self.temperature is not None:
+            q = g.op("Mul", q, self.temperature.factor(g, call.frame))
+        options = {"scale": self.scale} | ({} if self.softcap is None else {"softcap": self.softcap})
+        out = call.attend(self._heads(g, q, self.heads), call.shared["key"], call.shared["value"], call.mask, **options)  # [B, H, T, D]
         out = g.reshape(g.op("Transpose", out, perm=(0, 2, 1, 3)), (-1, self.q_width))
         return g.linear(self._gated(g, out, *gate) if gate else out, "o")
 

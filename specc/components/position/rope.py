@@ -76,7 +76,7 @@ class Rope(Position):
         if self.partial is not None and self.partial != width:
             options["rotary_embedding_dim"] = self.partial
         q = g.op("RotaryEmbedding", q, *tables, num_heads=heads, **options)
-        return q, g.op("RotaryEmbedding", k, *tables, num_heads=kv_heads, **options)
+        return q, None if k is None else g.op("RotaryEmbedding", k, *tables, num_heads=kv_heads, **options)
 
     def score_factor(self) -> float:
         return 1.0 if self.scaling is None else self.scaling.score_factor()

@@ -47,4 +47,4 @@ class StoredRope(Position):
 
     def rotate(self, g, q, k, heads: int, kv_heads: int, width: int, tables):
         options = {"interleaved": int(self.layout == "interleaved")}
-        return tuple(g.op("RotaryEmbedding", x, *tables, num_heads=n, **options) for x, n in ((q, heads), (k, kv_heads)))
+        return tuple(None if x is None else g.op("RotaryEmbedding", x, *tables, num_heads=n, **options) for x, n in ((q, heads), (k, kv_heads)))

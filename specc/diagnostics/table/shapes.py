@@ -92,4 +92,11 @@ def codes() -> list[Code]:
             layers("layer one { ffn = mlp(hidden: 16 * (layer.index + 1), activation: gelu) }", layers="[2 * same(one)]"),
             layers("layer one {}", layers="[2 * same(one)]"),
         ),
+        Code(
+            "SHP012",
+            "keys and values that cannot be read",
+            "A layer with `kv_from` reads them as an earlier layer made them: of as many and as wide heads, under its position scheme, within its mask.",
+            layers("layer one {}", "layer two { kv_from = one }", layers="[two, one]"),
+            layers("layer one {}", "layer two { kv_from = one }", layers="[one, two]"),
+        ),
     ]

@@ -127,6 +127,12 @@ class _Comparison:
             note = "the same numbers only where layers that share weights on one side have equal ones on the other"
             was, now = (f"{len(stack.stored)} for {len(stack.layers)} layers" for stack in (before, after))
             self.facts[self.at, "sets"] = Fact("sets of weights", (), was, now, "sets", note=note), self.at, []
+        common = min(len(before.layers), len(after.layers))
+        for number in range(common):
+            was, now = (stack.sources.get(number) for stack in (before, after))
+            if was != now:
+                texts = ["its own" if n is None else f"layer {n}" for n in (was, now)]
+                self.facts.setdefault((self.at, "kv_from", *texts), (Fact("kv_from", (), *texts, "kv_from"), self.at, []))[2].append(number)
         shared = min(len(before.stored), len(after.stored))
         for layers, dims, change in ((before.stored, before.dims, "removed"), (after.stored, after.dims, "added")):
             for number, layer in enumerate(layers[shared:], shared):

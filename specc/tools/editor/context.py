@@ -8,7 +8,7 @@ from specc.resolve.parts import OF_FAMILIES, RATES, SIZES
 from specc.tools.editor.outline import Frame
 
 OTHER_AXES = {"final_norm": ("norm",), "cross": ("attention",)}  # fields of a model that take variants of an axis of another name
-PLAIN = (*SIZES, *RATES, *OF_FAMILIES, "block", "layers", "shared_tokens")  # fields that take no variant
+PLAIN = (*SIZES, *RATES, *OF_FAMILIES, "block", "layers", "kv_from", "shared_tokens")  # fields that take no variant
 
 
 def axes_of_field(path: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ FIELDS = {  # of a model, besides the axes
     "attention_dropout": "Of training only: it changes no inference number.",
     "cross": "The attention that reads what the encoder wrote.",
     "shared_tokens": "Whether encoder and decoder read one token table.",
+    "kv_from": "Of a layer: the earlier layer whose keys and values its attention reads.",
     "final_norm": "The norm after the last layer, or none. The model says it, or its block.",
     "block": "How the sublayers of a layer are wired: the name of a block.",
     "layers": "Which layer stands where: `[3 * dense, 58 * sparse]`, `repeat [local, global]`.",

@@ -73,6 +73,9 @@ class Perturbing:
                 found = self._compared(name, change, changed)
                 if found.verdict != "still":
                     return found
+                if more := changed.inputs().keys() - self.model.inputs().keys():
+                    reasons.append(f"{change}: it reads `{min(more)}`, which is not given here")
+                    continue
                 still = max(still or found, found, key=lambda f: f.moved)
         if still is not None:
             return still

@@ -56,8 +56,14 @@ def _layer_places(model: Model, at: int) -> Iterator[Place]:
         mixing = [i.component for i in first.instances if i.memory is None and i.component.state(stack.dims)]
         if mixing:  # what reads other tokens reads these too
             yield Place(f"{prefix}mask", first.mask, lambda change, put=put: put(lambda la: la.replaced(mask=change(la.mask))))
-            position = lambda c, put=put: put(lambda la: la.replaced(position=c(la.position)))  # noqa: E731
-            yield Place(f"{prefix}position", first.position, position, mixing[0])
+        if mixing and first.kv_from is None:  # where keys are an earlier layer's, its scheme and this one are one
+            together = {label, *(layer.label for layer in stack.layers if layer.kv_from == label)}
+
+            def put_position(change: Change, together: set[str] = together) -> Model:
+                layers = (la.replaced(position=change(la.position)) if la.label in together else la for la in stack.layers)
+                return _with_stack(model, at, layers=tuple(layers))
+
+            yield Place(f"{prefix}position", first.position, put_position, mixing[0])
         for number, part in enumerate(first.instances):
 
             def put_part(change: Change, put=put, number: int = number) -> Model:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from specc.ir.model import TOKENS, Model, Stack
 from specc.ir.node import Component, Dims
+from specc.ir.shared_keys import findings
 from specc.ir.wiring import Add, Call, Concat, Insert, Scale, Wire
 
 
@@ -34,6 +35,7 @@ def _of_stack(stack: Stack) -> Iterator[str]:
         yield from _findings(layer.mask, stack.dims)
         if not stack.padded and (layer.mask.causal or layer.mask.inputs()):
             yield f"`{layer.mask.kind}` is for text, and the model reads images"
+    yield from (found.message for _, found in findings(stack))
     for part in stack.embedding.instances:
         yield from _findings(part.component, part.dims(stack.dims))
         if getattr(part.component, "of_images", None) is stack.padded:

@@ -102,21 +102,26 @@ PROBES = {
 def sequence(c, w, x, frame):
     batch, length, _ = x.shape
     out = np.zeros_like(x)
+
+    def made():
+        k = [[_heads(c, w, "k", c.kv_heads, x[b, t], frame, b, t) for t in range(length)] for b in range(batch)]
+        return k, [[_clipped(c, linear(w, "v", x[b, t])).reshape(c.kv_heads, c.head_dim) for t in range(length)] for b in range(batch)]
+
+    keys, values = frame.keys_and_values(made)
     for b in range(batch):
         q = [_heads(c, w, "q", c.heads, x[b, t], frame, b, t) for t in range(length)]
-        k = [_heads(c, w, "k", c.kv_heads, x[b, t], frame, b, t) for t in range(length)]
-        v = [_clipped(c, linear(w, "v", x[b, t])).reshape(c.kv_heads, c.head_dim) for t in range(length)]
+        k, v = keys[b], values[b]
         for i in range(length):
             mixed = np.zeros((c.heads, c.head_dim))
             for h in range(c.heads):
                 shared = h // (c.heads // c.kv_heads)
-                keys = [j for j in range(length) if frame.visible(b, i, j)]
+                seen = [j for j in range(length) if frame.visible(b, i, j)]
                 query = q[i][h] * frame.temperature(c, b, i)
-                scores = [_score(c, query, k[j][shared]) + frame.bias(h, c, w, b, (i, j), (query, k[j][shared])) for j in keys]
+                scores = [_score(c, query, k[j][shared]) + frame.bias(h, c, w, b, (i, j), (query, k[j][shared])) for j in seen]
                 if c.sinks:
                     scores.append(float(w["sinks"][h]))
                 shares = [math.exp(s - max(scores)) for s in scores]  # less than the largest: none overflows
-                for j, share in zip(keys, shares, strict=False):  # a sink's share is left over
+                for j, share in zip(seen, shares, strict=False):  # a sink's share is left over
                     mixed[h] += share / sum(shares) * v[j][shared]
             if c.gate is not None:
                 gate = 1 / (1 + np.exp(-linear(w, "gate", x[b, i])))
