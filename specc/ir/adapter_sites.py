@@ -48,8 +48,9 @@ def _keys(method: Method, model: Model) -> list[Site]:
 
 def _tokens(method: Method, model: Model) -> list[Site]:
     """The embedded tokens; of an encoder-decoder those of the encoder."""
-    inputs = sorted({i.name for layer in model.stacks[0].layers for i in layer.mask.inputs()})
-    obstacle = f"its mask takes {inputs[0]}, which knows nothing of tokens ahead" if inputs else None
+    parts = [part for layer in model.stacks[0].layers for part in (layer.mask, *(i.component for i in layer.instances))]
+    inputs = sorted({wanted.name for part in parts for wanted in part.inputs()})
+    obstacle = f"its layers take {inputs[0]}, which knows nothing of tokens ahead" if inputs else None
     tables = [p for p in places(model) if p.table and p.role.endswith("embed.tokens") and not p.role.startswith("decoder.")]
     return [Site(p.slot.key, p.width, obstacle=obstacle) for p in tables]
 

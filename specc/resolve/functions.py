@@ -139,6 +139,12 @@ def _contains(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
     return any(same(item, wanted, scope.work, call.span) for item in items or ())
 
 
+def _is_list(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
+    """Whether a value is a list: some libraries take one number for all layers, or a list of one for each."""
+    (value,) = _values(call, scope, evaluate, 1, 1)
+    return isinstance(value, list)
+
+
 def _has(call: tree.Call, scope: Scope, evaluate: Evaluate) -> bool:
     """Whether a config has a field at all, be it null: some libraries give an absent field another meaning than null."""
     record, name = _values(call, scope, evaluate, 2, 2)
@@ -261,6 +267,7 @@ FUNCTIONS: dict[str, Callable[[tree.Call, Scope, Evaluate], Any]] = {
     "gathered": _gathered,
     "interleaved": _interleaved,
     "has": _has,
+    "is_list": _is_list,
     "len": _len,
     "max": _extreme(max),
     "min": _extreme(min),

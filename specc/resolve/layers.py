@@ -117,6 +117,10 @@ class Layers:
         if mask is not None and self.parts.dims.image is not None and (mask.causal or mask.inputs()):
             span = scope.fields["mask"].value.span
             found(lambda: self._refuse_mask(mask.kind, span))
+        reading = next((i.component for i in instances.values() if i.component.inputs()), None) if self.parts.dims.image is not None else None
+        if reading is not None:
+            place = scope.fields.get(reading.axis)
+            found(lambda: self._refuse_reading(reading, place.value.span if place else self.parts.definition.span))
         if wrong:
             raise SpecError(wrong)
         self._overrides_used(label, scope)
@@ -124,6 +128,9 @@ class Layers:
 
     def _refuse_mask(self, kind: str, span: Span) -> None:
         raise fail("IMG003", f"the patches of an image come at once and whole, and `{kind}` is for text", span, "`mask = bidirectional`")
+
+    def _refuse_reading(self, part: Component, span: Span) -> None:
+        raise fail("IMG003", f"`{part.kind}` reads `{part.inputs()[0].name}`, which is for text, and this model reads images", span)
 
     def _position(self, scope: Scope) -> Component:
         found = self.parts.component("position", ("position",), scope, self.parts.dims)

@@ -77,10 +77,12 @@ def _kv_from(parts: Parts, label: str) -> Span:
 
 def _check_rows(parts: Parts, stack: Stack) -> None:
     """What depends on all tokens of a row cannot stand where a row may be read step by step."""
-    whole = next((i.component for i in stack.embedding.instances if getattr(i.component, "whole_rows", False)), None)
+    parted = [*stack.embedding.instances, *(i for layer in stack.distinct for i in layer.instances)]
+    whole = next((i.component for i in parted if getattr(i.component, "whole_rows", False)), None)
     if whole is not None and stack.causal:
         message = f"`{whole.kind}` reads whole rows, and this stack keeps what it has read and goes on from there"
-        raise fail("CAP007", message, parts.body.fields["embed"].value.span)
+        place = parts.body.fields.get("attention" if whole.axis == "attention" else "embed")
+        raise fail("CAP007", message, place.value.span if place else parts.definition.span)
     own = {wanted.name: i.component for i in stack.embedding.instances for wanted in i.component.inputs() if wanted.shape == ("B", "T")}
     for layer in stack.distinct if stack.causal else ():
         for wanted in layer.position.inputs():

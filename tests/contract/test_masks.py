@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from specc.components.registry import members
+from specc.diagnostics import SpecError
 from specc.ir.model import Model
 from specc.tools.tolerance import TOLERANCE
 from specc.tools.verify.by_onnx import ByOnnx
@@ -15,7 +16,7 @@ from specc.tools.verify.by_torch import ByTorch
 from specc.tools.verify.compare import Row, compared
 from specc.tools.verify.inputs import Inputs
 from specc.tools.verify.numbers import drawn, save
-from tests.components.probe import spec
+from tests.components.probe import picture, spec
 from tests.harness import draw, inputs_of, model_of, run_onnx, run_torch
 from tests.oracle import frame as oracle
 from tests.oracle.formulas import formula
@@ -40,6 +41,9 @@ MASKS = (
     "documents(sliding(4))",
     "documents(window(1, 2))",
     "documents(prefix)",
+    "with_global(window(1, 2))",
+    "with_global(causal)",
+    "with_global(documents(sliding(3)))",
 )
 RUNS = {"pytorch": run_torch, "onnx": run_onnx}
 
@@ -48,21 +52,26 @@ def test_every_kind_is_here():
     assert {text.partition("(")[0] for text in MASKS} == set(members("mask"))
 
 
-def _plain_row(tokens: int) -> oracle.Row:
+def _plain_row(tokens: int, last_is_global: int = 0) -> oracle.Row:
     """A row without padding, prefix or second document."""
-    return oracle.Row(0, {"prefix_length": np.int64(0), "document_ids": np.zeros(tokens, np.int64)})
+    marks = np.array([0] * (tokens - 1) + [last_is_global])
+    return oracle.Row(0, {"prefix_length": np.int64(0), "document_ids": np.zeros(tokens, np.int64), "global_attention_mask": marks})
+
+
+def _seen_in(mask, row: oracle.Row, tokens: int) -> np.ndarray:
+    return np.array([[formula(mask).visible(mask, q, k, row) for k in range(tokens)] for q in range(tokens)])
 
 
 @pytest.mark.parametrize("text", MASKS)
 @pytest.mark.parametrize("tokens", [1, 2, 7, 24])
 def test_reach_and_pairs_are_counted(text: str, tokens: int):
     mask = model_of(spec(mask=text)).stack.layers[0].mask
-    row = _plain_row(tokens)
-    seen = np.array([[formula(mask).visible(mask, q, k, row) for k in range(tokens)] for q in range(tokens)])
+    seen = _seen_in(mask, _plain_row(tokens), tokens)
     assert mask.pairs(tokens) == seen.sum()
     assert seen.sum(1).max() <= (mask.reach or tokens)
     assert mask.reach is None or tokens < mask.reach or seen.sum(1).max() >= mask.reach - getattr(mask, "keep_first", 0)
-    assert mask.causal == (not np.triu(seen, 1).any()) or tokens == 1
+    ahead = np.triu(_seen_in(mask, _plain_row(tokens, last_is_global=1), tokens), 1)
+    assert mask.causal == (not ahead.any()) or tokens == 1
 
 
 def test_rows_of_visible_keys():
@@ -196,3 +205,21 @@ def test_a_prefix_in_two_calls_is_an_error_when_it_runs(tmp_path: Path) -> None:
         assert distance(by.steps(inputs, [4, 2])["logits"][mask == 1], by.run(inputs)["logits"][mask == 1]) <= TOLERANCE["float32"]
         with pytest.raises(Exception, match="whole prefix belongs into the first call"):
             by.steps(inputs, [3, 3])
+
+
+# ---- global tokens
+
+
+@pytest.mark.parametrize(
+    ("code", "fields"),
+    [
+        ("TYP005", {"mask": "with_global(bidirectional)"}),
+        ("CAP007", {"mask": "causal", "attention": "global_local(heads: 4)"}),
+        ("IMG003", {"mask": "with_global(window(1, 1))"}),
+        ("IMG003", {"attention": "global_local(heads: 4)"}),
+    ],
+)
+def test_where_global_tokens_cannot_stand(code: str, fields: dict[str, object]):
+    with pytest.raises(SpecError) as caught:
+        model_of((picture if code == "IMG003" else spec)(**fields))
+    assert [found.code for found in caught.value.diagnostics] == [code]

@@ -162,6 +162,8 @@ def _tokens(model: Model, stack: Stack, rng: np.random.Generator, mask: np.ndarr
         elif read.values == "beginning":  # a first step must bring all of it
             first = mask[:, : feed.pieces[0]].sum(1)
             given[name] = first - first // 4
+        elif read.values == "marks":
+            given[name] = (rng.random(mask.shape) < 0.2).astype(np.int64)
         else:
             given[name] = (rng.random(mask.shape) < 0.2).cumsum(1).astype(np.int64)
     return Inputs(given, mask, {name: wanted[name].shape for name in given})

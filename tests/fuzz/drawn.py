@@ -242,7 +242,7 @@ class Spec:
         if causal:
             sliding = ("sliding(3)", "sliding(1)", "sliding(7)", "sliding(3, keep_first: 2)")
             return self.one("causal", *sliding, "chunked(4)", "window(4, 0)", "prefix")
-        return self.one("bidirectional", "bidirectional", "causal", "sliding(4)", "window(3, 2)", "window(0, 5)", "chunked(5)")
+        return self.one("bidirectional", "bidirectional", "causal", "sliding(4)", "window(3, 2)", "window(0, 5)", "chunked(5)", "with_global(window(1, 2))")
 
     # ---- wiring
 

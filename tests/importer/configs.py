@@ -48,6 +48,7 @@ OWN = {
     "deberta_v2": {"relative_attention": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "max_position_embeddings": 64},
     "phi3": {"pad_token_id": 1},
     "falcon": {"num_attention_heads": 4},
+    "longformer": {"attention_window": [4, 8, 4, 8]},
     "modernbert": {"pad_token_id": 1},
     "modernbert_decoder": {"pad_token_id": 1},
 }  # fmt: skip

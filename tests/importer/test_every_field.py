@@ -32,7 +32,7 @@ no_init_weights = pytest.importorskip("transformers.initialization").no_init_wei
 
 LENGTH = 20
 SEQ2SEQ = ("bart", "m2m_100", "marian", "mbart", "mt5", "pegasus", "switch_transformers", "t5", "t5gemma", "umt5")
-MASKED = ("albert", "bert", "camembert", "deberta_v2", "distilbert", "electra", "esm", "megatron_bert", "modernbert", "mpnet",
+MASKED = ("albert", "bert", "camembert", "deberta_v2", "distilbert", "electra", "esm", "longformer", "megatron_bert", "modernbert", "mpnet",
           "nomic_bert", "roberta", "roformer", "xlm_roberta")  # fmt: skip
 IMAGES = ("beit", "clip", "deit", "dinov2", "dinov2_with_registers", "siglip", "vit")  # as classifiers
 IDLE = ("mask_token", "vision_model.head.")  # parameters that no number of these classes depends on

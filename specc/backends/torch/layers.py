@@ -193,9 +193,16 @@ class Layers:
             found["grid"] = "tuple[int, int]"  # rows and columns of patches
         if any(getattr(part.component, "reads_positions", False) for layer in self.distinct for part in self.mixing(layer)):
             found["positions"] = "Tensor"
+        found |= {wanted.name: "Tensor" for wanted in self.mixing_inputs}
         if self.cached:
             found["past"] = "Pair | None" if self.one_state else "tuple[Pair, ...] | None"
         return found
+
+    @cached_property
+    def mixing_inputs(self) -> list[Input]:
+        """What attentions need from the caller."""
+        parts = [part.component for layer in self.distinct for part in self.mixing(layer)]
+        return list({wanted.name: wanted for part in parts for wanted in part.inputs()}.values())
 
     @property
     def single(self) -> dict[str, str]:

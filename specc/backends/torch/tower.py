@@ -57,7 +57,7 @@ class Tower:
         blocks = self.frame.made()
         tables, table = self.frame.tables() if layers.schemes.argument else ([], "")
         masks, mask = self.frame.masks() if "mask" in layers.parameters else ([], "")
-        own = [name for name in ("grid", "positions") if name in layers.parameters]
+        own = [name for name in ("grid", "positions", *(wanted.name for wanted in layers.mixing_inputs)) if name in layers.parameters]
         passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *own, *["past"] * layers.cached]
         over = {"kind": layers.kinds} if any(text.endswith("[kind]") for text in passed) else {}
         over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | self._pasts()
@@ -132,7 +132,7 @@ class Tower:
             name: re.search(rf"(?<![.\w]){name}\b", said) is not None for name in ("positions", "key_positions", "dtype", "new", "total", "batch", "grid")
         }
         counted = self.stack.causal and (needs["positions"] or needs["key_positions"])
-        return needs | {"new": needs["new"] or counted, "total": needs["total"] or counted}
+        return needs | {"new": needs["new"] or needs["total"] or counted, "total": needs["total"] or counted}
 
     def _pasts(self) -> dict[str, str]:
         """What the loop over the layers runs over to tell what each has kept, or whose it reads."""

@@ -7,5 +7,6 @@ position scheme with its tables, its mask, and the keys and values kept so far.
 MEMBERS = {
     "attention": "attention:Attention",
     "differential": "differential:DifferentialAttention",
+    "global_local": "global_local:GlobalLocalAttention",
     "mla": "mla:LatentAttention",
 }

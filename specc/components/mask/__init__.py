@@ -15,4 +15,5 @@ MEMBERS = {
     "prefix": "prefix:Prefix",
     "sliding": "sliding:Sliding",
     "window": "window:Window",
+    "with_global": "with_global:WithGlobal",
 }

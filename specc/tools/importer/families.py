@@ -22,7 +22,7 @@ MECHANISMS = {
     "gated delta layers": "qwen3_next qwen3_5 qwen3_5_moe kimi_linear",
     "relative positions inside attention": "transfo_xl deberta funnel",
     "linear maps stored apart by heads": "xlnet",
-    "local attention with global tokens": "longformer led big_bird",
+    "local attention with global tokens": "led big_bird",
     "mixture-of-attention heads": "jetmoe",
     "attention over blocks, in an encoder with a decoder": "longt5 led",
     "images and text together": "llava mllama florence2 qwen2_vl qwen2_5_vl gemma3 gemma4 llama4",

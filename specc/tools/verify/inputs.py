@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from specc.ir.model import Model, Stack
+from specc.ir.node import Input
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -104,7 +105,7 @@ def _tokens(model: Model, stack: Stack, length: int, padded: bool, draw: Generat
     elif hidden:
         mask[-1, -hidden:] = 0
     for name in (name for name in wanted if name not in given):
-        given[name] = _beginnings(mask) if wanted[name].values == "beginning" else _runs(draw, mask)
+        given[name] = _meant(wanted[name], draw, mask)
     scalars = frozenset(name for name, shape in model.outputs.items() if shape == ("batch", "sequence"))
     return Inputs(given, mask, {name: wanted[name].shape for name in given}, scalars)
 
@@ -114,6 +115,22 @@ def probing(model: Model, length: int) -> tuple[Inputs, ...]:
     if model.stack.dims.image is not None:
         return tuple(inputs(model, length, other, seed=1) for other in (False, True))
     return tuple(inputs(model, n, True, seed=1) for n in (length, min(FEW, length)))
+
+
+def _meant(wanted: Input, draw: Generator, mask: ndarray) -> ndarray:
+    """What is no row of a table."""
+    if wanted.values == "beginning":
+        return _beginnings(mask)
+    return _marks(mask) if wanted.values == "marks" else _runs(draw, mask)
+
+
+def _marks(mask: ndarray) -> ndarray:
+    """[B, T]: every row's first token and one amid it; none in the first row, where all of a model's reach is then seen."""
+    import numpy as np
+
+    marks = np.zeros_like(mask)
+    marks[1:, 0] = marks[1:, mask.shape[1] // 2] = 1
+    return marks
 
 
 def _beginnings(mask: ndarray) -> ndarray:

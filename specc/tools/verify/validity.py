@@ -42,8 +42,11 @@ def _of_stack(stack: Stack) -> Iterator[str]:
             yield f"`{part.component.kind}` cannot stand in a model that reads {'text' if stack.padded else 'images'}"
     if stack.final_norm is not None:
         yield from _findings(stack.final_norm, stack.dims)
-    if stack.causal and any(getattr(i.component, "whole_rows", False) for i in stack.embedding.instances):
-        yield "a part of the embedding reads whole rows, and a causal stack goes on step by step"
+    parts = (*stack.embedding.instances, *(part for layer in stack.distinct for part in layer.instances))
+    if stack.causal and any(getattr(part.component, "whole_rows", False) for part in parts):
+        yield "a part reads whole rows, and a causal stack goes on step by step"
+    if not stack.padded and any(part.component.inputs() for layer in stack.distinct for part in layer.instances):
+        yield "a sublayer takes an input of texts, and the model reads images"
     yield from _formula(stack.embedding.value, stack)
 
 
