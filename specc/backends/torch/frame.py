@@ -52,7 +52,7 @@ class Frame:
             lines.append(f"{self.layers.sets} = {order(self.layers.stack.sets, self.layers.count)}  # layers of one number share their weights")
         if self.layers.stack.sources:
             entries = order(self.layers.entries, self.layers.count)
-            lines.append(f"{self.layers.function('kv_entries').upper()} = {entries}  # which keys and values a layer reads: None where it makes its own")
+            lines.append(f"{self.layers.function('kv_entries').upper()} = {entries}  # whose keys and values a layer reads; None: its own")
         if self.sets_by_kind:
             lines.append(f"{self.layers.set_kinds} = {order([self.kinds[n] for n in self.layers.stored], self.layers.count)}")
         return lines
