@@ -30,9 +30,10 @@ UNCHANGED = Draw()
 # Row 1 holds padding: before, between and after real tokens; a causal query before the first real token sees nothing.
 PADDED = {True: (0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1), False: (1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0)}
 
-# Inputs that are no rows of a table. A run may come again: it is the number that counts.
+# Inputs that are no rows of a table. A run may come again: it is the number that counts. Positions differ from axis to axis.
 BY_MEANING = {"beginning": (5, 3), "runs": ((7, 7, 7, 7, 7, 2, 2, 2, 7, 7, 2, 2), (0, 0, 0, 0, 1, 1, 1, 1, 1, 5, 5, 5))}
 BY_MEANING["marks"] = ((0,) * 12, (1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0))
+BY_MEANING["positions"] = [[[(5 * t + 3 * axis + 2 * b * (axis + 1)) % 11 for t in range(LENGTH)] for b in range(2)] for axis in range(3)]
 
 
 @cache

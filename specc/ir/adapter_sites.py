@@ -48,7 +48,7 @@ def _keys(method: Method, model: Model) -> list[Site]:
 
 def _tokens(method: Method, model: Model) -> list[Site]:
     """The embedded tokens; of an encoder-decoder those of the encoder."""
-    parts = [part for layer in model.stacks[0].layers for part in (layer.mask, *(i.component for i in layer.instances))]
+    parts = [part for layer in model.stacks[0].layers for part in (layer.mask, layer.position, *(i.component for i in layer.instances))]
     inputs = sorted({wanted.name for part in parts for wanted in part.inputs()})
     obstacle = f"its layers take {inputs[0]}, which knows nothing of tokens ahead" if inputs else None
     tables = [p for p in places(model) if p.table and p.role.endswith("embed.tokens") and not p.role.startswith("decoder.")]
@@ -61,8 +61,8 @@ def _before(stack: Stack, layer: Layer, attention: Component) -> str | None:
         return "the model reads images"
     if stack.sources:
         return "later layers read keys and values of earlier ones"
-    if layer.mask.inputs():
-        return f"its mask takes {layer.mask.inputs()[0].name}, which knows nothing of keys ahead"
+    if inputs := (*layer.mask.inputs(), *layer.position.inputs()):
+        return f"its layer takes {inputs[0].name}, which knows nothing of keys ahead"
     if stack.causal:
         return None
     if type(layer.mask).visible is not Mask.visible:

@@ -122,16 +122,18 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A tensor that the caller gives; zeros, where PyTorch's caller gives none. shape holds the symbols B, T (new tokens), S (all tokens).
+    """A tensor that the caller gives. shape holds the symbols B, T (new tokens), S (all tokens).
 
-    values: what a proof may fill it with: rows of the component's own table, the length of each row's beginning, numbers
-    that are the same over a run of tokens, 1 for a few tokens and 0 for all others, or the pixels of an image. about: what a reader of the generated code has to know of it.
+    Where PyTorch's caller gives none it is zeros; positions are then the counted ones. values: what a proof may fill it with:
+    rows of the component's own table, the length of each row's beginning, numbers that are the same over a run of tokens, 1 for a
+    few tokens and 0 for all others, positions of each token on several axes, or the pixels of an image. about: what a reader of the
+    generated code has to know of it.
     """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: Literal["int64", "float32"] = "int64"
-    values: Literal["rows", "beginning", "runs", "marks", "pixels"] = "rows"
+    values: Literal["rows", "beginning", "runs", "marks", "positions", "pixels"] = "rows"
     about: str = ""
 
 

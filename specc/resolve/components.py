@@ -188,6 +188,8 @@ class _Builder:
         return SpecError(dict.fromkeys(found))
 
     def _diagnose(self, name: str, detail: Any, given: dict[str, Any]) -> SpecError:
+        if (detail["type"] == "missing" and len(detail["loc"]) > 1) or detail["type"] == "too_long":
+            return fail("TYP001", f"`{name}` takes another number of values than the {len(given[name])} given", self.span(name))
         if detail["type"] == "missing":
             explain = getattr(self.cls, "missing", None)
             if explain and (found := explain(name, given, self.dims)):

@@ -13,14 +13,15 @@ from specc.resolve.scope import Scope
 from specc.resolve.values import Constructor, Record, describe
 from specc.syntax import tree
 
-FIELDS = ("theta", "head_dim", "layout", "partial", "backward")
+FIELDS = ("theta", "head_dim", "layout", "partial", "backward", "sections")
 
 
 def rope_of(call: tree.Call, scope: Scope, evaluate) -> Constructor:
     """`rope_of(config, layer_type?, theta: default, head_dim: width, layout: ..., partial: share)` -> `rope(...)`.
 
     theta: used where the config names none; head_dim with partial (a share of the head from 0 to 1, used where the config
-    names none) gives the number of turned channels.
+    names none) gives the number of turned channels. sections: those of a family with positions on several axes, used where the
+    config names none.
     """
     positional = [evaluate(a.value, scope) for a in call.arguments if a.name is None]
     named = {a.name: evaluate(a.value, scope) for a in call.arguments if a.name}
@@ -52,6 +53,8 @@ def _constructor(settings: dict[str, Any], named: dict[str, Any], config: Record
     settings = dict(settings)
     kind = settings.pop("rope_type")
     settings.pop("type", None)
+    if sections := named.get("sections"):
+        sections, kind = settings.pop("mrope_section", sections), "default" if kind == "mrope" else kind
     theta = settings.pop("rope_theta", named.get("theta"))
     partial = settings.pop("partial_rotary_factor", named.get("partial"))
     if kind == "proportional":  # its share is the scaling's own
@@ -67,6 +70,8 @@ def _constructor(settings: dict[str, Any], named: dict[str, Any], config: Record
         arguments["partial"] = int(named["head_dim"] * partial)
     if scaling is not None:
         arguments["scaling"] = scaling
+    if sections is not None:
+        arguments["sections"] = sections
     return Constructor("rope", tuple(_argument(n, v, call) for n, v in arguments.items()), scope, call.span)
 
 
@@ -148,5 +153,7 @@ def _literal(name: str, value: Any, call: tree.Call) -> tree.Expr:
 def _argument(name: str, value: Any, call: tree.Call) -> tree.Argument:
     if isinstance(value, tree.Call):
         return tree.Argument(name, value, call.span)
+    if isinstance(value, (list, tuple)):
+        return tree.Argument(name, tree.ListOf(tuple(tree.Literal(item, call.span) for item in value), call.span), call.span)
     literal = tree.Name(value.name, call.span) if hasattr(value, "name") else tree.Literal(value, call.span)
     return tree.Argument(name, literal, call.span)

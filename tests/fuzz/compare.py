@@ -164,6 +164,8 @@ def _tokens(model: Model, stack: Stack, rng: np.random.Generator, mask: np.ndarr
             given[name] = first - first // 4
         elif read.values == "marks":
             given[name] = (rng.random(mask.shape) < 0.2).astype(np.int64)
+        elif read.values == "positions":
+            given[name] = rng.integers(0, feed.length, (read.shape[0], *mask.shape), dtype=np.int64)
         else:
             given[name] = (rng.random(mask.shape) < 0.2).cumsum(1).astype(np.int64)
     return Inputs(given, mask, {name: wanted[name].shape for name in given})

@@ -61,7 +61,7 @@ class Frame:
     def row(self, b: int) -> Row:
         real = np.flatnonzero(self.valid[b])
         start = int(real[0]) if len(real) else len(self.valid[b])
-        return Row(start, {name: values[b] for name, values in self.inputs.items()})
+        return Row(start, {name: values[b] for name, values in self.inputs.items() if len(values) == len(self.valid)})
 
     def rotate(self, x: np.ndarray, b: int, t: int) -> np.ndarray:
         """One head's query or key as the layer's position scheme turns it."""
@@ -70,6 +70,8 @@ class Frame:
         if hasattr(scheme, "turned"):
             key = next(key for (position, _, width), key in self.stack.schemes.items() if position == self.layer.position and width == len(x))
             return scheme.turned(x, self.schemes.under(key)["weight"], self.layer.position, int(self.position[b, t]))
+        if getattr(self.layer.position, "sections", None):
+            return scheme.rotate_by_axes(self.layer.position, x, self.inputs["mrope_position_ids"][:, b, t])
         return scheme.rotate(self.layer.position, x, int(self.position[b, t]), length) if hasattr(scheme, "rotate") else x
 
     def temperature(self, attention, b: int, t: int) -> float:

@@ -130,7 +130,7 @@ class Network:
         parts = ["input_ids [B, T]", f"attention_mask [B, {'S' if cached else 'T'}], 1 for a real token"]
         for wanted in inputs.values():
             extents = ", ".join("T" if extent == "S" and not cached else str(extent) for extent in wanted.shape)
-            parts.append(f"{wanted.name} [{extents}]{', ' * bool(wanted.about)}{wanted.about}")
+            parts.append(f"{wanted.name} [{extents}]{', ' * bool(wanted.about)}{wanted.about}{', counted by the mask where not given' * (wanted.values == 'positions')}")
         parts += ["position_ids [B, T], counted by the mask where not given"] * own_positions
         parts += ["cache as the last call returned it"] * cached + self.training.about
         return textwrap.wrap("; ".join(parts) + ".", 106)

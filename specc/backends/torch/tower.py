@@ -61,8 +61,9 @@ class Tower:
         passed = ["x", *["memory", "memory_mask"] * layers.crossed, *filter(None, (table, mask)), *own, *["past"] * layers.cached]
         over = {"kind": layers.kinds} if any(text.endswith("[kind]") for text in passed) else {}
         over |= ({"number": layers.sets} if stack.sets else {"layer": "self.layers"}) | self._pasts()
-        zeros = {name: zeros_of(wanted) for name, wanted in self.inputs().items()}
-        needs = self._needs([*embedding, *tables, *masks, *passed, *zeros.values()])
+        zeros = {name: zeros_of(wanted) for name, wanted in self.inputs().items() if wanted.values != "positions"}
+        counted = {name: f"positions.expand({wanted.shape[0]}, *input_ids.shape)" for name, wanted in self.inputs().items() if name not in zeros}
+        needs = self._needs([*embedding, *tables, *masks, *passed, *zeros.values(), *counted.values()])
         # a caller may count positions himself where only queries have them: keys were counted when they were new
         own_positions = layers.counts_anew and stack.causal and needs["positions"] and not needs["key_positions"]
         return {
@@ -74,6 +75,7 @@ class Tower:
             "tokens": "input_ids" if stack.padded else "x",
             "patch": stack.dims.image.patch if stack.dims.image else None,
             "zeros": zeros,
+            "counted": counted,  # inputs that are the counted positions where the caller gives none
             "own_positions": own_positions,
             "causal": stack.causal,
             "cached": layers.cached,

@@ -78,6 +78,14 @@ def codes() -> list[Code]:
             spec(head="classify(classes: 3, pool: last, activation: tanh)"),
         ),
         Code(
+            "CAP009",
+            "positions on several axes where there is one",
+            "Rope with `sections` turns by the position in time, height and width that the caller gives each token. A model of images takes"
+            " no tokens, and a scaling that goes by the largest position knows one axis.",
+            spec(position="rope(sections: [2, 1, 1], scaling: dynamic(factor: 2, original: 8))"),
+            spec(position="rope(sections: [2, 1, 1], scaling: linear(factor: 2))"),
+        ),
+        Code(
             "LNT003",
             "a layer that is never used",
             "Every layer section stands somewhere in `layers`.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from specc.diagnostics.finding import fail
 from specc.tools.runtime.generate import described
-from specc.tools.runtime.inputs import check_ids, check_inputs, right_padded
+from specc.tools.runtime.inputs import check_ids, check_inputs, counted, right_padded
 from specc.tools.runtime.session import Graph
 from specc.tools.runtime.settings import labels, problem_type
 from specc.tools.runtime.tokens import Text, Tokens
@@ -31,7 +31,7 @@ def encode(graph: Graph, texts: Sequence[Text]) -> list[dict[str, ndarray]]:
     check_inputs(graph)
     ids, mask = right_padded([text.ids for text in texts])
     segments, _ = right_padded([text.segments for text in texts])
-    known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments, "position_ids": np.maximum(mask.cumsum(1) - 1, 0)}
+    known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments} | counted(mask, ids.shape[1])
     feeds: dict[str, Any] = {n: known[n] if n in known else graph.empty(n, len(texts)) for n in graph.inputs}
     outputs = {name: extents for name, (_, extents) in graph.outputs.items()}
     wanted = [name for name in outputs if not name.startswith("present.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from specc.diagnostics.finding import fail
 from specc.tools.runtime.beam import Beams, search
-from specc.tools.runtime.inputs import check_ids, check_inputs, left_padded
+from specc.tools.runtime.inputs import check_ids, check_inputs, counted, left_padded
 from specc.tools.runtime.rules import Rules
 from specc.tools.runtime.sampling import Sampling, pick
 from specc.tools.runtime.session import Graph
@@ -33,7 +33,6 @@ class Stepper:
 
     def __init__(self, graph: Graph, batch: int) -> None:
         self.graph = graph
-        self.wants_positions = "position_ids" in graph.inputs
         self.cache: dict[str, Any] = {n: graph.empty(n, batch) for n in graph.inputs if n.startswith("past_key_values.")}
 
     def step(self, ids: ndarray, mask: ndarray, logits: bool = True) -> ndarray | None:
@@ -41,8 +40,7 @@ class Stepper:
         import numpy as np
 
         feeds: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, **self.cache}
-        if self.wants_positions:
-            feeds["position_ids"] = np.maximum(mask.cumsum(1) - 1, 0)[:, -ids.shape[1] :]
+        feeds |= counted(mask, ids.shape[1])
         feeds = {name: feeds[name] for name in self.graph.inputs}
         kept = {name: name.replace("past_key_values.", "present.", 1) for name in self.cache}
         arrays, values = self.graph.run(feeds, ["logits"] if logits else [], list(kept.values()))

@@ -11,7 +11,7 @@ from specc.tools.runtime.session import Graph
 if TYPE_CHECKING:
     from numpy import ndarray
 
-PLAIN = {"input_ids", "attention_mask", "position_ids", "token_type_ids"}
+PLAIN = {"input_ids", "attention_mask", "position_ids", "mrope_position_ids", "token_type_ids"}
 
 
 def parse_ids(text: str) -> list[int]:
@@ -46,6 +46,14 @@ def check_inputs(graph: Graph) -> None:
     other = [name for name in graph.inputs if name not in PLAIN and not name.startswith("past_key_values.")]
     if other:
         raise fail("SYS022", f"the graph takes {', '.join(other)}, which `specc run` does not give")
+
+
+def counted(mask: ndarray, new: int) -> dict[str, ndarray]:
+    """mask [B, S] -> the positions of the last `new` tokens, which count real ones; text has the same on every axis of an image."""
+    import numpy as np
+
+    positions = np.maximum(mask.cumsum(1) - 1, 0)[:, -new:]
+    return {"position_ids": positions, "mrope_position_ids": np.stack([positions] * 3)}
 
 
 def left_padded(rows: Sequence[Sequence[int]]) -> tuple[ndarray, ndarray]:

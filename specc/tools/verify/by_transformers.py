@@ -44,7 +44,7 @@ class ByTransformers:
         if (pad := getattr(self.network.config, "pad_token_id", None)) is not None and "input_ids" in given:
             given["input_ids"] = np.where(inputs.mask == 0, pad, given["input_ids"])  # RoBERTa tells padding by it
         if self.causal:
-            given["position_ids"] = np.maximum(inputs.mask.cumsum(1) - 1, 0)
+            given["position_ids"] = given.pop("mrope_position_ids", np.maximum(inputs.mask.cumsum(1) - 1, 0))
         return self._computed({name: values for name, values in given.items() if name in self.takes})
 
     def _both(self, inputs: Inputs, source: Inputs) -> dict[str, ndarray]:

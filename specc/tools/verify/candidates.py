@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -91,6 +92,10 @@ def _plain(value: Any, choices: list[Any]) -> Iterator[Any]:
         case (int() as first, int() as second):  # rows and columns: as many cells otherwise laid out come first
             yield from ((n, first * second // n) for n in range(1, first * second + 1) if first * second % n == 0 and n != first)
             yield from ((first + n, second + m) for n, m in ((1, 0), (0, 1), (1, 1)))
+        case (int(), int(), int()):  # shares of a whole: one gives to another
+            for giver, taker in permutations(range(3), 2):
+                if value[giver]:
+                    yield tuple(n - (at == giver) + (at == taker) for at, n in enumerate(value))
         case tuple():
             yield from (tuple(changed) for changed in zip(*(_plain(item, []) for item in value), strict=False))
 

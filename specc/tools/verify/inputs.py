@@ -38,9 +38,12 @@ class Inputs:
         import numpy as np
 
         real = self.mask[number].astype(bool)
-        rows = {name: values[number : number + 1] for name, values in self.given.items()}
-        given = {name: values[:, real] if values.ndim > 1 else values for name, values in rows.items()}
+        rows = {name: values.take([number], self._shape(name).index("B")) for name, values in self.given.items()}
+        given = {name: values[..., real] if "B" != self._shape(name)[-1] else values for name, values in rows.items()}
         return replace(self, given=given, mask=np.ones((1, int(real.sum())), np.int64), source=self.source and self.source.row(number))
+
+    def _shape(self, name: str) -> tuple[int | str, ...]:
+        return self.shapes.get(name, ("B", "T"))
 
     def real(self, name: str, values: ndarray) -> ndarray:
         """An output's values at real tokens; all of those that belong to a whole sequence."""
@@ -50,9 +53,9 @@ class Inputs:
         """What a call takes that brings these columns: of some tensors only them, of others all up to there."""
 
         def part(values: ndarray, shape: tuple[int | str, ...]) -> ndarray:
-            return values if len(shape) == 1 else values[:, {"T": start, "S": 0}[shape[1]] : end]
+            return values if len(shape) == 1 else values[..., {"T": start, "S": 0}[shape[-1]] : end]
 
-        given = {name: part(values, self.shapes.get(name, ("B", "T"))) for name, values in self.given.items()}
+        given = {name: part(values, self._shape(name)) for name, values in self.given.items()}
         return replace(self, given=given, mask=self.mask[:, :end])
 
 
@@ -119,8 +122,12 @@ def probing(model: Model, length: int) -> tuple[Inputs, ...]:
 
 def _meant(wanted: Input, draw: Generator, mask: ndarray) -> ndarray:
     """What is no row of a table."""
+    import numpy as np
+
     if wanted.values == "beginning":
         return _beginnings(mask)
+    if wanted.values == "positions":  # an axis may stand still or go back, as rows and columns of an image do
+        return draw.integers(0, mask.shape[1], (wanted.shape[0], *mask.shape), dtype=np.int64)
     return _marks(mask) if wanted.values == "marks" else _runs(draw, mask)
 
 

@@ -42,6 +42,19 @@ PROBES = {
             spec(position="rope(backward: true, scaling: yarn(factor: 2, original: 8))"),
         ),
     ),
+    "sections": (
+        Probe(spec(position="rope(theta: 100)"), spec(position="rope(theta: 100, sections: [1, 1, 1])")),
+        Probe(spec(position="rope(theta: 20, sections: [2, 1, 0])"), spec(position="rope(theta: 20, sections: [0, 1, 2])")),
+        Probe(
+            spec(position="rope(theta: 20, partial: 4, layout: interleaved, sections: [1, 1, 0])"),
+            spec(position="rope(theta: 20, partial: 4, layout: interleaved, sections: [1, 0, 1])"),
+        ),
+        Probe(
+            spec(position="rope(theta: 100, scaling: yarn(factor: 2, original: 8), backward: true)", mask="bidirectional"),
+            spec(position="rope(theta: 100, scaling: yarn(factor: 2, original: 8), backward: true, sections: [1, 1, 1])", mask="bidirectional"),
+        ),
+        Probe(_two("theta: 50", "theta: 50"), _two("theta: 50", "theta: 50, sections: [1, 1, 1]")),
+    ),
     "scaling": (
         Probe(spec(position="rope(theta: 100)"), spec(position="rope(theta: 100, scaling: linear(3))")),
         Probe(
@@ -70,6 +83,19 @@ def rotate(c, x, position: int, length: int):
         cosine, sine = size * math.cos(position * pace), size * math.sin(position * pace)
         sine = -sine if c.backward else sine
         y[first], y[second] = x[first] * cosine - x[second] * sine, x[first] * sine + x[second] * cosine
+    return y
+
+
+def rotate_by_axes(c, x, positions):
+    """Wang et al., 2024 (Qwen2-VL), section 2.1: the pairs are decomposed into temporal, height and width components."""
+    width = len(x) if c.partial is None else c.partial
+    y, pair = np.array(x, np.float64), 0
+    for axis, count in enumerate(c.sections):
+        whole = rotate(c, x, int(positions[axis]), 0)
+        for _ in range(count):
+            for i in (pair, pair + width // 2) if c.layout == "half" else (2 * pair, 2 * pair + 1):
+                y[i] = whole[i]
+            pair += 1
     return y
 
 
