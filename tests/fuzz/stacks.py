@@ -26,7 +26,9 @@ class Stacks(Spec):
         self.fields["head"] = self.one(
             "hidden", call("lm", tied=tied, scale=self.maybe(0.5), bias=self.maybe(True, False)), call("lm", tied=tied, fixed_bias=True)
         )
+        wide, self.dim = self.dim, 10 if narrow else self.dim
         encoder = self.stack(causal=False) | ({"dim": "10"} if narrow else {})
+        self.dim = wide
         decoder = self.stack(causal=True) | {"cross": self.across()}
         encoder["block"] = self.one("pre_norm", "post_norm", "sandwich_norm", "parallel")
         decoder["block"] = self.crossed()

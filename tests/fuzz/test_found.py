@@ -38,7 +38,10 @@ PARTED = {
         position="stored_rope(length: 16, layout: half)",
     ),
     "two head widths under tables of their own": block(
-        "x = x + attention.one(norm.a(x))", "x = x + attention.two(norm.b(x))", **OTHER_WIDTH, position="stored_rope(length: 16, layout: half)"
+        "x = x + attention.one(norm.a(x))",
+        "x = x + attention.two(norm.b(x))",
+        **OTHER_WIDTH,
+        position="stored_rope(length: 16, layout: half)",
     ),
     # a sum of itself and one long term was split into itself and that term, for ever
     "a term too long for a line": block(
@@ -73,6 +76,23 @@ PARTED = {
     # three values one after the other, on a line that is too long for them
     "many tokens in front of the patches": picture(
         embed="insert(registers(2), at: 2, into: concat(class_token(), distillation_token(), 0.5 * project(patches(width: 6), bias: true)) + learned_position())"
+    ),
+    # a table that layers share and one that a layer holds were classes of one name
+    "a shared table beside one of another size": picture(
+        "layer p { }  layer q { position = grid_bias(grid: [3, 4]) }  layers = repeat [q, p]", position="grid_bias(shared: true)"
+    ),
+    # the class of the decoder's scheme had the name of the encoder's, and took its place
+    "two stacks of different widths": spec(
+        "encoder { depth = 1  dim = 10  mask = bidirectional  block = pre_norm }"
+        "  decoder { depth = 1  mask = causal  block = pre_norm_cross  cross = attention(heads: 1, head_dim: 4) }",
+        position="transformer_xl(furthest: 40)",
+        attention="attention(heads: 1, head_dim: 4)",
+        norm="layer(eps: 1e-5, weight: false)",
+        shared_tokens="false",
+        embed="tokens()",
+        depth=None,
+        mask=None,
+        block=None,
     ),
 }
 REFUSED = {

@@ -45,8 +45,12 @@ class Schemes:
             for key, group in self.groups.items():
                 label = self.layers.distinct[group.places[0][0]].label
                 own = f"_{self.layers.stack.name}" if self.layers.apart else ""
-                suffix = named.setdefault(texts[key], own + (f"_{label}" if several else "") if texts[key] else "")
-                self.suffixes[part, key] = suffix
+                plain = own + (f"_{label}" if several else "") if texts[key] else ""
+                if self.layers.page.taken(
+                    "position", self._defined(part, group, plain)
+                ):  # by another stack or kind of layer, of other sizes
+                    plain = f"_{self.layers.stack.name or label}{plain}"
+                suffix = self.suffixes[part, key] = named.setdefault(texts[key], plain)
                 self.layers.page.define("position", self._defined(part, group, suffix))
                 self.given[part, key] = group.owner
 

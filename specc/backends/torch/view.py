@@ -64,6 +64,11 @@ class Page:
         if text := text.strip():
             self.definitions[axis][text] = None
 
+    def taken(self, axis: str, text: str) -> bool:
+        """Whether another class or function has the name of this one."""
+        text, name = text.strip(), text.strip().partition("(")[0]
+        return any(made.partition("(")[0] == name for made in self.definitions[axis] if made != text)
+
     def suffix(self, axis: str, text: Callable[[str], str]) -> str:
         """What follows the name of a helper function: nothing, or a number where another one of that name says something else."""
         for number in count(1):
@@ -191,7 +196,8 @@ class View:
         if any(component.adds_loss for component in self._components):
             self._page.losses[made.name] = None
         given = {
-            name: handed.get(name) or self._page.number((), values, self._owner, self._prefix + name) for name, values in owner.arguments.items()
+            name: handed.get(name) or self._page.number((), values, self._owner, self._prefix + name)
+            for name, values in owner.arguments.items()
         }
         return f"{made.name}({', '.join(f'{name}={number}' for name, number in given.items())})"
 
