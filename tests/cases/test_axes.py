@@ -88,3 +88,17 @@ def test_what_stands_ahead_has_no_positions_on_the_axes(tmp_path: Path, body: st
     text = TINY.replace("rope(theta: 10_000)", f"rope(theta: 10_000, sections: [{half}, 0, 0])")
     with pytest.raises(SpecError, match="mrope_position_ids"):
         make(tmp_path, text, body)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sections"),
+    [
+        ('rope_theta: 100.0, rope_scaling: record(type: "mrope", mrope_section: [2, 1, 0])', (2, 1, 0)),
+        ('rope_parameters: record(rope_theta: 100.0, rope_type: "default", type: "default", mrope_section: [0, 1, 2])', (0, 1, 2)),
+        ("rope_theta: 100.0", (1, 1, 1)),
+    ],
+)
+def test_published_settings(settings: str, sections: tuple[int, ...]) -> None:
+    """Both published forms, and the family's own sections where a config names none."""
+    text = spec(f"config = record({settings})", position="rope_of(config, sections: [1, 1, 1])")
+    assert model_of(text).stack.layers[0].position.sections == sections
