@@ -14,7 +14,8 @@ from tests.fuzz.compare import Feed, IllPosed, disagreements, feeds
 from tests.fuzz.drawn import specs
 
 CHUNKS, EXAMPLES = 6, 50  # chunks, so that several processes share the work
-REFUSED = {"LNT002"}  # what a drawn layer sets may turn out to be used by nothing in it
+# what a drawn layer sets may turn out to be used by nothing in it, or its position scheme not to serve its attention
+REFUSED = {"LNT002", "CAP006"}
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
