@@ -290,7 +290,10 @@ GEMMA2 = {
 }
 
 
-@pytest.mark.parametrize("config", [LLAMA, BERT, GPT2, GEMMA2], ids=lambda config: config["model_type"])
+CHOICES = BERT | {"architectures": ["BertForMultipleChoice"]}
+
+
+@pytest.mark.parametrize("config", [LLAMA, BERT, CHOICES, GPT2, GEMMA2], ids=lambda config: config["architectures"][0])
 def test_against_the_published_class(tmp_path: Path, config: dict):
     pytest.importorskip("transformers")
     from specc.tools.verify.published import verify_published

@@ -32,6 +32,7 @@ class ByTransformers:
             if (head := stored_head(folder)) is not None:
                 untie(self.network, head)
         self.network.eval()
+        self.of_choices = type(self.network).__name__.endswith("ForMultipleChoice")  # which takes [B, choices, T]: a row here is one choice
         self.takes = inspect.signature(self.network.forward).parameters
 
     def run(self, inputs: Inputs) -> dict[str, ndarray]:
@@ -57,6 +58,8 @@ class ByTransformers:
 
         with torch.no_grad():
             tensors = {name: torch.from_numpy(values) for name, values in given.items()}
+            if self.of_choices:
+                tensors = {name: tensor[:, None] for name, tensor in tensors.items()}
             try:
                 out = self.network(**tensors)
             except (ValueError, RuntimeError):  # an image of another size, which some classes take only when they are told
