@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from specc.components.attention.base import filled
 from specc.components.registry import slot
 from specc.ir.node import Component, Dims, Finding, Parameter, State, linear, structural, under
 
@@ -52,17 +53,7 @@ class Attention(Component):
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
-        filled = dict(given)
-        heads = given.get("heads")
-        if isinstance(given.get("bias"), bool):
-            filled["bias"] = ROLES if given["bias"] else ()
-        if isinstance(heads, int) and heads > 0:
-            filled.setdefault("kv_heads", heads)
-            if dims.dim % heads == 0:
-                filled.setdefault("head_dim", dims.dim // heads)
-        if isinstance(filled.get("head_dim"), int) and filled["head_dim"] > 0:
-            filled.setdefault("scale", filled["head_dim"] ** -0.5)
-        return filled
+        return filled(given, dims, ROLES)
 
     @classmethod
     def missing(cls, name: str, given: dict[str, Any], dims: Dims) -> Finding | None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from specc.components.attention.base import filled
 from specc.components.registry import slot
 from specc.ir.node import Component, Dims, Finding, Parameter, State, linear, structural, under
 
@@ -35,16 +36,7 @@ class DifferentialAttention(Component):
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
-        filled, heads = dict(given), given.get("heads")
-        if isinstance(given.get("bias"), bool):
-            filled["bias"] = ("q", "k", "v", "o") if given["bias"] else ()
-        if isinstance(heads, int) and heads > 0:
-            filled.setdefault("kv_heads", heads)
-            if dims.dim % heads == 0:
-                filled.setdefault("head_dim", dims.dim // heads)
-        if isinstance(filled.get("head_dim"), int) and filled["head_dim"] > 0:
-            filled.setdefault("scale", filled["head_dim"] ** -0.5)
-        return filled
+        return filled(given, dims, ("q", "k", "v", "o"))
 
     def check(self, dims: Dims) -> Iterator[Finding]:
         if self.heads % self.kv_heads:

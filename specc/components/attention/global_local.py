@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from specc.components.attention.base import filled
 from specc.components.mask.with_global import GLOBAL
 from specc.ir.node import Component, Dims, Finding, Input, Parameter, State, linear, structural
 
@@ -33,14 +34,7 @@ class GlobalLocalAttention(Component):
 
     @classmethod
     def complete(cls, given: dict[str, Any], dims: Dims) -> dict[str, Any]:
-        filled, heads = dict(given), given.get("heads")
-        if isinstance(given.get("bias"), bool):
-            filled["bias"] = (*OWN, "o") if given["bias"] else ()
-        if isinstance(heads, int) and heads > 0 and dims.dim % heads == 0:
-            filled.setdefault("head_dim", dims.dim // heads)
-        if isinstance(filled.get("head_dim"), int) and filled["head_dim"] > 0:
-            filled.setdefault("scale", filled["head_dim"] ** -0.5)
-        return filled
+        return filled(given, dims, (*OWN, "o"), grouped=False)
 
     def check_across(self) -> Iterator[Finding]:
         yield Finding("kind", "CAP001", "global tokens that read an encoder's output cannot be compiled yet")

@@ -18,7 +18,6 @@ class Ahead:
     tokens: bool
     encoder: bool  # whether the keys come out of one network
     causal: bool
-    own_positions: bool
     growing: int  # the axis of the first kept tensor that grows
     padded: tuple[str, ...]
     cut: tuple[str, ...]
@@ -39,7 +38,6 @@ class Ahead:
             tokens="tokens" in places,
             encoder=prefix is not None and prefix.reparameterised is not None,
             causal=stack.causal,
-            own_positions=stack.causal and any(i.component.kind == "learned_position" for i in stack.embedding.instances),
             growing=states[0].shape.index("S"),
             padded=tuple(wanted.name for wanted in model.inputs().values() if wanted.shape == ("B", "T")),
             cut=tuple(name for name, shape in outputs if "sequence" in shape),
