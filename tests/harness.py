@@ -159,12 +159,12 @@ def _feeds(session: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 @lru_cache(maxsize=64)
 def _graph(model: Model) -> bytes:
-    from specc.backends.onnx.emit import build
+    from specc.backends.onnx.emit import graphs
     from specc.weights.mapping import Stored
     from specc.weights.own import own_layout
 
     _, tensors = own_layout(model)
-    return build(model, {key: Stored(tensor) for key, tensor in tensors.items()}).SerializeToString()
+    return graphs(model, {key: Stored(tensor) for key, tensor in tensors.items()})["model.onnx"].SerializeToString()
 
 
 # ---- every field of every component

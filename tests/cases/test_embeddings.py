@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from specc.backends.onnx.emit import build
+from specc.backends.onnx.emit import graphs
 from specc.backends.torch.emit import emit
 from specc.weights.mapping import Stored
 from specc.weights.own import own_layout
@@ -49,7 +49,7 @@ def test_gemma_s_scale_is_rounded_to_the_activations_type(dim: int, exact: float
 def test_the_graph_rounds_the_scale_before_it_multiplies(dim: int, bf16: float) -> None:
     """gemma-embed-scale-dtype, https://github.com/huggingface/transformers/pull/29402: the processor has no bfloat16, so the graph is read"""
     model = model_of(TEXT.format(dim=dim))
-    graph = build(model, {key: Stored(tensor) for key, tensor in own_layout(model, "BF16")[1].items()}, "bfloat16").graph
+    graph = graphs(model, {key: Stored(tensor) for key, tensor in own_layout(model, "BF16")[1].items()}, "bfloat16")["model.onnx"].graph
     makes = {name: node for node in graph.node for name in node.output}
     (product,) = [node for node in graph.node if node.op_type == "Mul"]
     assert [makes[name].op_type for name in product.input] == ["Gather", "Cast"]

@@ -72,7 +72,7 @@ def _torch(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: 
 
 
 def _onnx(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: np.ndarray, sizes: list[int], folder: Path, inputs: dict[str, np.ndarray]) -> Answer:
-    from specc.backends.onnx.emit import build
+    from specc.backends.onnx.emit import graphs
     from specc.weights.mapping import Stored
     from specc.weights.own import own_layout
 
@@ -81,7 +81,7 @@ def _onnx(model: Model, weights: dict[str, np.ndarray], ids: np.ndarray, mask: n
     for key in sorted(tensors, key=lambda key: tensors[key].offset):
         content += weights[key].tobytes()
     (folder / "weights.safetensors").write_bytes(content)
-    (folder / "model.onnx").write_bytes(build(model, {key: Stored(tensor) for key, tensor in tensors.items()}).SerializeToString())
+    (folder / "model.onnx").write_bytes(graphs(model, {key: Stored(tensor) for key, tensor in tensors.items()})["model.onnx"].SerializeToString())
     graph = session(folder / "model.onnx")
     found, out, past, start = [], {}, {}, 0
     for size in sizes:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from specc.backends.onnx.emit import build, graphs
+from specc.backends.onnx.emit import graphs
 from specc.backends.torch.emit import emit
 from specc.diagnostics.finding import Report
 from specc.faces.loading import one_model
@@ -134,6 +134,6 @@ def test_the_whole_graph_of_a_deep_model() -> None:
     """Not only a layer of each kind: every layer, in order."""
     model = spec("llama3_70b").model
     _, tensors = own_layout(model)
-    graph = build(model, {key: Stored(info) for key, info in tensors.items()}).graph
+    graph = graphs(model, {key: Stored(info) for key, info in tensors.items()})["model.onnx"].graph
     assert len(graph.output) == 1 + 2 * 80
     assert {tensor.name for tensor in graph.initializer} >= set(model.parameters())

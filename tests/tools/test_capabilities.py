@@ -17,12 +17,12 @@ CLAIMS = [(axis, kind, field, operator) for axis, kind in every_kind() for field
 
 
 def nodes(text: str) -> list:
-    from specc.backends.onnx.emit import build
+    from specc.backends.onnx.emit import graphs
     from specc.weights.own import own_layout
     from specc.weights.stored import Stored
 
     model = model_of(text)
-    graph = build(model, {key: Stored(tensor) for key, tensor in own_layout(model)[1].items()}).graph
+    graph = graphs(model, {key: Stored(tensor) for key, tensor in own_layout(model)[1].items()})["model.onnx"].graph
     shapes = {i.name: tuple(i.dims) for i in graph.initializer}
     return [(node, tuple(shapes.get(given) for given in node.input)) for node in graph.node]
 

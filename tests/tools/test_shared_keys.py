@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from specc.backends.onnx.emit import build
+from specc.backends.onnx.emit import graphs
 from specc.backends.torch.emit import emit
 from specc.diagnostics.finding import SpecError
 from specc.ir.fingerprint import fingerprint
@@ -42,7 +42,7 @@ def test_it_holds_no_keys_and_keeps_nothing():
 
 def test_the_graph_has_a_cache_for_each_source():
     model = model_of(shared())
-    graph = build(model, {key: Stored(tensor) for key, tensor in own_layout(model)[1].items()}).graph
+    graph = graphs(model, {key: Stored(tensor) for key, tensor in own_layout(model)[1].items()})["model.onnx"].graph
     kept = {f"{layer}.{name}" for layer in (0, 3) for name in ("key", "value")}
     assert {i.name.removeprefix("past_key_values.") for i in graph.input if "past" in i.name} == kept
     assert {o.name.removeprefix("present.") for o in graph.output if "present" in o.name} == kept

@@ -21,18 +21,13 @@ from specc.ir.wiring import Call as WireCall
 from specc.weights.mapping import Stored
 
 
-def build(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None, shown: frozenset[int] = frozenset()):
-    """The ONNX model (a ModelProto) of a model with one stack.
+def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None, shown: frozenset[int] = frozenset()):
+    """Every graph (a ModelProto) of a model by its file's name: one, or an encoder's and a decoder's.
 
     over: an adapter whose tensors are inputs of the graph, and change nothing where they are not given.
     shown: the numbers of the layers whose attention maps the graph gives, as attentions.N.
     stored: where each parameter's bytes lie. compute: the type of the activations. origins: `file:line` by place in the state dict.
     """
-    return graphs(model, stored, compute, origins, metadata, over, shown)["model.onnx"]
-
-
-def graphs(model: Model, stored: dict[str, Stored], compute: str = "float32", origins: dict[str, str] | None = None, metadata: dict[str, str] | None = None, over: Adapter | None = None, shown: frozenset[int] = frozenset()):
-    """Every graph of a model by its file's name: one, or an encoder's and a decoder's."""
     made = {}
     for stack in model.stacks:
         given = Initializers(stored), compute, origins, model.tables[stack.name]
